@@ -23,6 +23,11 @@ export interface Queryable {
 /** A transaction under way; it ends with the function it was given to. */
 export type Tx = Queryable;
 
+/** What every transaction of ours can do besides, for migrations only: several statements in one text. */
+export interface ScriptTx extends Tx {
+  script(text: string): Promise<void>;
+}
+
 export interface TransactionOptions extends QueryOptions {
   read_only?: boolean;
 }
