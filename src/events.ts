@@ -1,8 +1,6 @@
 /** Everything observable, with its fields, its level and its sentence; logs, metrics and the dashboard subscribe. */
+import type { OutcomeName } from "./contract.ts";
 import { formatDuration } from "./duration.ts";
-
-/** How a pull ended. */
-export type OutcomeName = "fresh" | "more" | "later" | "gone" | "failed" | "lost";
 
 /** Error means that a person must act. */
 export type Level = "debug" | "info" | "warn" | "error";
