@@ -1,11 +1,13 @@
-// Compiles src into dist and carries over the SQL that sits beside the code.
+// Compiles src into dist and carries over the SQL and JSON that sit beside the code.
 import { spawnSync } from "node:child_process";
-import { cpSync, globSync, rmSync } from "node:fs";
-import { createRequire } from "node:module";
+import { cpSync, rmSync } from "node:fs";
 import path from "node:path";
 
 const root = path.resolve(import.meta.dirname, "..");
 rmSync(path.join(root, "dist"), { recursive: true, force: true });
-const tsc = path.join(path.dirname(createRequire(import.meta.url).resolve("typescript/package.json")), "bin/tsc");
-const built = spawnSync(process.execPath, [tsc, "-p", path.join(root, "tsconfig.build.json")], { stdio: "inherit" });
+const built = spawnSync("npx", ["--no-install", "tsc", "-p", "tsconfig.build.json"], { cwd: root, stdio: "inherit" });
 if (built.status !== 0) process.exit(built.status ?? 1);
+cpSync(path.join(root, "src"), path.join(root, "dist"), {
+  recursive: true,
+  filter: (from) => !path.basename(from).includes(".") || from.endsWith(".sql") || from === path.join(root, "src"),
+});

@@ -32,6 +32,7 @@ const samples: EventFields = {
   migration_applied: { owner: "engine", number: 1, name: "resources", ms: 12 },
   followed: resource,
   unfollowed: resource,
+  surprise: { sentence: "the sky fell", error_code: "Unexpected", stack: "" },
   config_warning: { sentence: "the server is open to everyone" },
 };
 

@@ -58,6 +58,8 @@ export interface EventFields {
   unfollowed: ResourceName;
   /** A setting is allowed but probably not meant. */
   config_warning: { sentence: string };
+  /** Something failed that nobody foresaw, outside any pull. */
+  surprise: { sentence: string; error_code: string; stack: string };
 }
 
 export type EventName = keyof EventFields;
@@ -156,6 +158,7 @@ export const eventKinds: { readonly [N in EventName]: EventKind<EventFields[N]> 
   },
   followed: { level: always("info"), sentence: (e) => `${named(e)} is followed` },
   unfollowed: { level: always("info"), sentence: (e) => `${named(e)} is no longer followed` },
+  surprise: { level: always("error"), sentence: (e) => `something failed that nobody foresaw: ${e.sentence}` },
   config_warning: { level: always("warn"), sentence: (e) => e.sentence },
 };
 

@@ -1,0 +1,193 @@
+/** The contract between a source and the engine: what a source's author writes, in the words of the glossary. */
+import type { Hono } from "hono";
+import type { z } from "zod";
+import type { Publish } from "./mirror/feed.ts";
+import type { Drop, Put } from "./mirror/table.ts";
+import type { Queryable, Tx } from "./store/db.ts";
+
+/** How a pull ended, as its source says it; `failed` and `lost` are the engine's words. */
+export type Outcome =
+  | { outcome: "fresh" }
+  | { outcome: "more" }
+  | { outcome: "later"; wait_ms: number; reason: string }
+  | { outcome: "gone"; reason: string };
+
+export type OutcomeName = Outcome["outcome"] | "failed" | "lost";
+
+export const fresh = (): Outcome => ({ outcome: "fresh" });
+export const more = (): Outcome => ({ outcome: "more" });
+export const later = (wait_ms: number, reason: string): Outcome => ({ outcome: "later", wait_ms, reason });
+export const gone = (reason: string): Outcome => ({ outcome: "gone", reason });
+
+/** An allowance: `window` is spent as fast as useful and then waits, `pace` is even with a burst. */
+export type Budget =
+  | { shape: "window"; calls: number; period_ms: number }
+  | { shape: "pace"; per_second: number; burst: number };
+
+export interface Upstream {
+  name: string;
+  budget?: Budget;
+}
+
+export interface Lane {
+  name: string;
+  /** How many of its pulls may run at once in one worker. */
+  slots?: number;
+  /** … and over all workers. */
+  fleet?: number;
+  order?: "most overdue" | "first come";
+}
+
+/** What a schedule may know about a resource. Times are milliseconds of the database's clock. */
+export interface ScheduleFacts {
+  now_ms: number;
+  /** Spreads resources with one period over that period; the same for a resource for ever. */
+  phase: number;
+  fresh_at_ms: number | null;
+  changed_at_ms: number | null;
+  viewed_at_ms: number | null;
+}
+
+export interface Schedule {
+  /** How long until the next pull, and why then. */
+  next(facts: ScheduleFacts): { wait_ms: number; why: string };
+  /** The period it aims at, where it has one: resources due within a fifth of it may be pulled forward. */
+  period_ms?: number;
+}
+
+export interface Ref {
+  kind: string;
+  key: string;
+}
+
+export interface Child extends Ref {
+  options?: Record<string, unknown>;
+}
+
+export interface Post extends Ref {
+  message: unknown;
+  /** Where in the poster's own order this message stands; the tidemark waits for it. */
+  position?: bigint;
+}
+
+/** What commits together, or not at all. */
+export interface Batch<Cursor = unknown> {
+  put?: Put[];
+  drop?: Drop[];
+  publish?: Publish[];
+  post?: Post[];
+  /** What a listing found. Only with `complete` in the last batch of a listing do the missing lose their edge. */
+  children?: { found: Child[]; complete?: boolean };
+  /** Makes these due at once. */
+  touch?: Ref[];
+  /** Confirms that these are unchanged, as of the beginning of this pull. */
+  vouch?: Ref[];
+  cursor?: Cursor;
+  progress?: { done: number; total: number };
+  /** SQL that nothing above can say; after the fence, no I/O. */
+  write?(tx: Tx): Promise<void>;
+  /** Ends the pull with this commit, in one transaction with the rest. */
+  final?: Outcome;
+}
+
+export interface Resource {
+  resource_id: bigint;
+  source: string;
+  kind: string;
+  key: string;
+  options: Record<string, unknown>;
+}
+
+export interface FetchRequest {
+  method?: string;
+  headers?: Record<string, string>;
+  body?: string | Uint8Array;
+  /** How much of the budget the call is expected to cost; 1 unless said. */
+  cost?: number;
+  timeout_ms?: number;
+  bytes_max?: number;
+}
+
+export interface Answer {
+  status: number;
+  headers: Record<string, string>;
+  bytes: Uint8Array;
+  text(): string;
+  /** The body as what the schema describes; anything else is UpstreamChanged. */
+  json<T>(schema: z.ZodType<T>): T;
+}
+
+/** One leased attempt to bring a resource up to date. */
+export interface Pull<Cursor = unknown> {
+  readonly resource: Resource;
+  /** The last committed cursor; moves with each commit. */
+  readonly cursor: Cursor;
+  readonly fresh_at: string | null;
+  /** The number of the listing under way; edges remember it. */
+  readonly generation: bigint;
+  /** Aborted when the lease is lost, the time is up or the grace period has ended. */
+  readonly signal: AbortSignal;
+  /** The database's time, estimated. */
+  now_ms(): number;
+  fetch(url: string, request?: FetchRequest): Promise<Answer>;
+  /** Read-only SQL on the mirror. */
+  readonly read: Queryable;
+}
+
+export interface Unchanged {
+  pull: Pull;
+  unchanged: boolean;
+}
+
+export interface Kind<Cursor = unknown, Message = unknown> {
+  upstream: Upstream | ((key: string, options: Record<string, unknown>) => Upstream);
+  lane?(cursor: Cursor): Lane;
+  schedule: Schedule | ((options: Record<string, unknown>) => Schedule);
+  cursor: z.ZodType<Cursor>;
+  options?: z.ZodType<Record<string, unknown>>;
+  position?(cursor: Cursor): bigint;
+  message?: z.ZodType<Message>;
+  /** Messages with the same key coalesce: the latest payload at the earliest position. */
+  coalesce?(message: Message): string;
+  /** How many messages `receive` gets at most; 100 unless said. */
+  receive_most?: number;
+  /** Tables whose rows go when the resource is gone for good; each names its owner column. */
+  owns?: { name: string; owner?: string }[];
+  together?: { most: number; by?(pull: Pull<Cursor>): string };
+  probe?(pulls: Pull<Cursor>[]): Promise<Unchanged[]>;
+  pull?(pull: Pull<Cursor>): AsyncGenerator<Batch<Cursor>, Outcome | undefined>;
+  pullTogether?(pulls: Pull<Cursor>[]): AsyncGenerator<{ pull: Pull<Cursor>; batch: Batch<Cursor> }[], void>;
+  receive?(messages: Message[], pull: Pull<Cursor>): Promise<Batch<Cursor>>;
+}
+
+/** What answers from the mirror may use. */
+export interface Context {
+  read: Queryable;
+  viewed(source: string, ref: Ref): void;
+  touch(source: string, ref: Ref): Promise<void>;
+}
+
+export interface Followed extends Ref {
+  options?: Record<string, unknown>;
+}
+
+export interface SourceMigrations {
+  steps: { n: number; name: string; sql: string }[];
+}
+
+export interface Source {
+  name: string;
+  kinds: Record<string, Kind>;
+  /** Its own settings, read from TIDEMARK_<SOURCE>_<NAME>. */
+  settings?: z.ZodObject;
+  migrations?: SourceMigrations;
+  /** What a person typed, as a resource; or a sentence that says what is wrong with it. */
+  follow(text: string): Followed | string;
+  routes?(app: Hono, context: Context): void;
+  describe?(resource: Resource): string;
+}
+
+/** Checks a kind's types where it is written and forgets them for the list it goes into. */
+export function kind<Cursor, Message = never>(k: Kind<Cursor, Message>): Kind {
+  return k as unknown as Kind;
+}

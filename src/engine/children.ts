@@ -1,0 +1,56 @@
+/** Which resource brought forth which, and what becomes of those that nobody wants any more. */
+import sql from "sql-template-tag";
+import type { Queryable } from "../store/db.ts";
+
+/** Notes that a listing of this generation saw these children. */
+export async function seeChildren(
+  tx: Queryable,
+  parent_id: bigint,
+  children: bigint[],
+  generation: bigint,
+): Promise<number> {
+  if (children.length === 0) return 0;
+  const { count } = await tx.query(sql`
+    insert into tidemark.edge (parent_id, child_id, seen_generation)
+    select ${parent_id}::bigint, c.child_id, ${generation}::bigint from unnest(${children}::bigint[]) as c(child_id)
+    on conflict (parent_id, child_id) do update set seen_generation = excluded.seen_generation
+     where edge.seen_generation < excluded.seen_generation`);
+  return count;
+}
+
+/** The end of a complete listing: children that it did not see lose their edge. Says whose. */
+export async function dropUnseen(tx: Queryable, parent_id: bigint, generation: bigint): Promise<bigint[]> {
+  const { rows } = await tx.query<{ child_id: bigint }>(sql`
+    delete from tidemark.edge where parent_id = ${parent_id}::bigint and seen_generation < ${generation}::bigint
+    returning child_id`);
+  return rows.map((r) => r.child_id);
+}
+
+/**
+ * Those of the candidates that are neither followed nor anyone's child become gone, and so do their children in turn. Their
+ * leases are revoked by number. Their records go later, in bounded batches.
+ */
+export async function orphan(tx: Queryable, candidates: bigint[], reason: string): Promise<bigint[]> {
+  const all: bigint[] = [];
+  let next = candidates;
+  while (next.length > 0) {
+    const { rows } = await tx.query<{ resource_id: bigint }>(sql`
+      update tidemark.resource r set gone_at = tidemark.now(), reason = ${reason}, parked_at = null, paused_at = null
+       where r.resource_id = any(array(
+               select o.resource_id from tidemark.resource o
+                where o.resource_id = any(${next}::bigint[]) and o.followed_at is null and o.gone_at is null
+                order by o.resource_id for update))
+         and not exists (select 1 from tidemark.edge e where e.child_id = r.resource_id)
+      returning r.resource_id`);
+    const orphans = rows.map((r) => r.resource_id);
+    if (orphans.length === 0) break;
+    all.push(...orphans);
+    await tx.query(sql`
+      update tidemark.due set lease_no = lease_no + 1, lease_until = null, worker_id = null, due_at = 'infinity', asked_at = null
+       where resource_id = any(${orphans}::bigint[])`);
+    const { rows: left } = await tx.query<{ child_id: bigint }>(sql`
+      delete from tidemark.edge where parent_id = any(${orphans}::bigint[]) returning child_id`);
+    next = left.map((r) => r.child_id);
+  }
+  return all;
+}

@@ -1,0 +1,145 @@
+/** What a worker claims next: which lanes have something due, how the free slots are shared among them, where to begin looking. */
+import sql from "sql-template-tag";
+import type { Clock } from "../clock.ts";
+import type { Db, Queryable } from "../store/db.ts";
+import type { LaneRow, Lanes } from "./lanes.ts";
+import { claim, claimFirstCome, countLive, type Lease, lockLane, type Want } from "./lease.ts";
+
+const BEGINNING = "-infinity";
+/** Rows made due below the mark (by a late commit, or handed back) are found at the latest then. */
+const RESCAN_MS = 10_000;
+/** This part of the slots is kept for what people asked for. */
+const ASKED_RESERVE = 0.1;
+
+export interface ClaimParts {
+  db: Db;
+  lanes: Lanes;
+  clock: Clock;
+  slots: number;
+  ttl_ms: number;
+}
+
+interface Peeked {
+  lane_id: number;
+  /** A moment that no row becomes due before any more, but by a late commit. */
+  settled_at: string;
+}
+
+export class Claims {
+  readonly #parts: ClaimParts;
+  readonly #marks = new Map<number, string>();
+  #rescanned_ms = Number.NEGATIVE_INFINITY;
+  #turn = 0;
+
+  constructor(parts: ClaimParts) {
+    this.#parts = parts;
+  }
+
+  mark(lane_id: number): string {
+    return this.#marks.get(lane_id) ?? BEGINNING;
+  }
+
+  /** Claims what fits into `free` slots: asked before routine, each lane its fair part. */
+  async next(free: number, busy: (row: LaneRow) => number, asked_busy: number, worker_id: number): Promise<Lease[]> {
+    const { lanes, slots, clock, db } = this.#parts;
+    if (clock.elapsed_ms() - this.#rescanned_ms > RESCAN_MS) {
+      this.#marks.clear();
+      this.#rescanned_ms = clock.elapsed_ms();
+    }
+    const peeked = await peek(
+      db,
+      lanes.rows().map((r) => ({ lane_id: r.lane_id, mark: this.mark(r.lane_id) })),
+    );
+    const leases: Lease[] = [];
+    const taken = new Map<string, number>();
+    const room = (row: LaneRow) => lanes.slots(row, slots) - busy(row) - (taken.get(laneName(row)) ?? 0);
+    const reserve = Math.max(0, Math.min(free, Math.ceil(slots * ASKED_RESERVE) - asked_busy, slots - 1));
+    for (const urgency of ["asked", "routine"] as const) {
+      const active = peeked.flatMap((p) => lanes.row(p.lane_id) ?? []).filter((r) => r.urgency === urgency);
+      const left = free - leases.length - (urgency === "routine" ? reserve : 0);
+      const parts = shareOut(left, active.map(room), this.#turn++);
+      const wants = active.map((row, i) => ({ row, most: parts[i]! })).filter((w) => w.most > 0);
+      for (const lease of await this.#claim(wants, peeked, worker_id)) {
+        leases.push(lease);
+        const name = laneName(lanes.row(lease.lane_id)!);
+        taken.set(name, (taken.get(name) ?? 0) + 1);
+      }
+    }
+    return leases;
+  }
+
+  async #claim(wants: { row: LaneRow; most: number }[], peeked: Peeked[], worker_id: number): Promise<Lease[]> {
+    const { db, lanes, ttl_ms } = this.#parts;
+    const plain: Want[] = [];
+    const leases: Lease[] = [];
+    for (const { row, most } of wants) {
+      if (row.fleet !== null) leases.push(...(await this.#claimBounded(row, most, worker_id)));
+      else if (row.first_come) leases.push(...(await claimFirstCome(db, row.lane_id, most, ttl_ms, worker_id)));
+      else plain.push({ lane_id: row.lane_id, mark: this.mark(row.lane_id), most, ahead_ms: lanes.ahead_ms(row) });
+    }
+    if (plain.length === 0) return leases;
+    const claimed = await claim(db, plain, ttl_ms, worker_id);
+    for (const want of plain) this.#moveMark(want, claimed, peeked);
+    return [...leases, ...claimed];
+  }
+
+  /** Counted in a statement after the lane's lock: counted in the same one, two workers would both see room. */
+  #claimBounded(row: LaneRow, most: number, worker_id: number): Promise<Lease[]> {
+    const { db, ttl_ms } = this.#parts;
+    return db.transaction(async (tx) => {
+      await lockLane(tx, row.source, row.name, row.upstream);
+      const room = Math.min(most, row.fleet! - (await countLive(tx, row.source, row.name, row.upstream)));
+      if (room <= 0) return [];
+      if (row.first_come) return claimFirstCome(tx, row.lane_id, room, ttl_ms, worker_id);
+      return claim(tx, [{ lane_id: row.lane_id, mark: BEGINNING, most: room, ahead_ms: 0 }], ttl_ms, worker_id);
+    });
+  }
+
+  #moveMark(want: Want, claimed: Lease[], peeked: Peeked[]): void {
+    const { lanes } = this.#parts;
+    if (lanes.row(want.lane_id)?.urgency !== "routine") return;
+    const settled = peeked.find((p) => p.lane_id === want.lane_id)?.settled_at ?? BEGINNING;
+    const mine = claimed.filter((l) => l.lane_id === want.lane_id);
+    const newest = mine.reduce((at, l) => (l.due_at > at ? l.due_at : at), BEGINNING);
+    const mark = mine.length < want.most || newest > settled ? settled : newest;
+    if (mark > this.mark(want.lane_id)) this.#marks.set(want.lane_id, mark);
+  }
+}
+
+export const laneName = (row: LaneRow): string => `${row.source}\u0000${row.name}\u0000${row.upstream}`;
+
+/** Parts of `free` for those with room, as even as can be; the odd ones go round by turns. */
+export function shareOut(free: number, rooms: number[], turn: number): number[] {
+  const parts = rooms.map(() => 0);
+  let left = Math.max(0, free);
+  for (;;) {
+    const hungry = rooms.flatMap((room, i) => (parts[i]! < room ? [i] : []));
+    if (hungry.length === 0 || left === 0) return parts;
+    const each = Math.floor(left / hungry.length);
+    if (each === 0) {
+      for (let n = 0; n < left; n += 1) parts[hungry[(turn + n) % hungry.length]!]! += 1;
+      return parts;
+    }
+    for (const i of hungry) {
+      const given = Math.min(each, rooms[i]! - parts[i]!);
+      parts[i]! += given;
+      left -= given;
+    }
+  }
+}
+
+/** Which lanes have something due now, in an open upstream: one index probe a lane. */
+async function peek(db: Queryable, lanes: { lane_id: number; mark: string }[]): Promise<Peeked[]> {
+  if (lanes.length === 0) return [];
+  const { rows } = await db.query<Peeked>(sql`
+    select w.lane_id, tidemark.now() - interval '5 seconds' as settled_at
+      from unnest(${lanes.map((l) => l.lane_id)}::int[], ${lanes.map((l) => l.mark)}::timestamptz[]) as w(lane_id, mark)
+      join tidemark.lane l on l.lane_id = w.lane_id
+      join tidemark.upstream u on u.upstream = l.upstream
+     cross join lateral (
+       select d.resource_id from tidemark.due d
+        where d.lane_id = w.lane_id and d.lease_until is null and d.due_at >= w.mark and d.due_at <= tidemark.now()
+        order by d.due_at limit 1) c
+     where u.closed_until is null or u.closed_until <= tidemark.now()`);
+  return rows;
+}

@@ -1,0 +1,169 @@
+/** Gathers what ends within a few milliseconds and commits it together: ends alone in one statement, batches in one transaction. */
+import type { Clock } from "../clock.ts";
+import { TidemarkError } from "../errors.ts";
+import type { Events } from "../events.ts";
+import type { Db } from "../store/db.ts";
+import { isEmpty, rowsOf } from "./batch.ts";
+import { type CommitPoint, commit } from "./commit.ts";
+import { finishOf } from "./ends.ts";
+import { finish } from "./finish.ts";
+import type { Lanes } from "./lanes.ts";
+import type { End } from "./outcome.ts";
+import { type Committed, LOST, type Unit } from "./unit.ts";
+
+const GATHER_MS = 5;
+const ENDS_MOST = 500;
+const UNITS_MOST = 100;
+const ROWS_MOST = 2_000;
+const DEADLOCK_TRIES = 5;
+
+interface Waiting {
+  unit: Unit;
+  /** The end, where the unit is nothing but one. */
+  end: End | null;
+  resolve(committed: Committed): void;
+  reject(error: unknown): void;
+}
+
+export interface CommitterParts {
+  db: Db;
+  lanes: Lanes;
+  clock: Clock;
+  events: Events;
+  at?: (point: CommitPoint) => void | Promise<void>;
+}
+
+export class Committer {
+  readonly #parts: CommitterParts;
+  #ends: Waiting[] = [];
+  #units: Waiting[] = [];
+  #gathering = { ends: false, units: false };
+
+  constructor(parts: CommitterParts) {
+    this.#parts = parts;
+  }
+
+  /** Resolves when it is committed or the lease was lost; rejects when the database refused or could not be reached. */
+  submit(unit: Unit): Promise<Committed> {
+    return new Promise((resolve, reject) => {
+      const end = endAlone(unit);
+      const waiting: Waiting = { unit, end, resolve, reject };
+      if (end) {
+        this.#ends.push(waiting);
+        this.#gather("ends", this.#ends.length >= ENDS_MOST);
+      } else {
+        this.#units.push(waiting);
+        this.#gather("units", this.#units.length >= UNITS_MOST);
+      }
+    });
+  }
+
+  /** One flush at a time of each sort: what ends meanwhile is the next one's. */
+  #gather(sort: "ends" | "units", full: boolean): void {
+    if (this.#gathering[sort]) return;
+    this.#gathering[sort] = true;
+    void this.#drain(sort, full);
+  }
+
+  async #drain(sort: "ends" | "units", full: boolean): Promise<void> {
+    if (!full) await this.#parts.clock.sleep(GATHER_MS);
+    try {
+      if (sort === "ends") while (this.#ends.length > 0) await this.#flushEnds(this.#ends.splice(0, ENDS_MOST * 2));
+      else while (this.#units.length > 0) await this.#flushUnits(this.#takeUnits());
+    } finally {
+      this.#gathering[sort] = false;
+      if (this.#ends.length > 0 && sort === "ends") this.#gather("ends", true);
+      if (this.#units.length > 0 && sort === "units") this.#gather("units", true);
+    }
+  }
+
+  #takeUnits(): Waiting[] {
+    let rows = 0;
+    let n = 0;
+    for (const w of this.#units) {
+      rows += w.unit.batch ? rowsOf(w.unit.batch) : 0;
+      if (n > 0 && (n >= UNITS_MOST || rows > ROWS_MOST)) break;
+      n += 1;
+    }
+    return this.#units.splice(0, n);
+  }
+
+  async #flushEnds(waiting: Waiting[]): Promise<void> {
+    const { db, lanes, clock, events } = this.#parts;
+    const begun = clock.elapsed_ms();
+    try {
+      for (const w of waiting) await lanes.ensure(db, specOf(lanes, w.unit));
+      const done = await retried(() =>
+        finish(
+          db,
+          waiting.map((w) => finishOf(lanes, w.unit, w.end!)),
+        ),
+      );
+      events.emit("commit", { pulls: done.size, rows: 0, ms: clock.elapsed_ms() - begun });
+      for (const w of waiting)
+        w.resolve(
+          done.has(w.unit.lease.resource_id)
+            ? { committed: true, changed: 0, end: w.end, message_parked: false }
+            : LOST,
+        );
+    } catch (error) {
+      for (const w of waiting) w.reject(error);
+    }
+  }
+
+  async #flushUnits(waiting: Waiting[]): Promise<void> {
+    const { db, lanes, clock, events, at } = this.#parts;
+    const begun = clock.elapsed_ms();
+    try {
+      const results = await retried(() =>
+        commit(
+          db,
+          lanes,
+          waiting.map((w) => w.unit),
+          at,
+        ),
+      );
+      const rows = results.reduce((n, r) => n + r.changed, 0);
+      events.emit("commit", { pulls: waiting.length, rows, ms: clock.elapsed_ms() - begun });
+      for (const [i, w] of waiting.entries()) w.resolve(results[i]!);
+    } catch (error) {
+      // One bad batch must not take its neighbours with it: each goes alone, and the bad one fails alone.
+      const apart = waiting.length > 1 && !(error instanceof TidemarkError && error.code === "StoreDown");
+      if (!apart) for (const w of waiting) w.reject(error);
+      else for (const w of waiting) await this.#flushUnits([w]);
+    }
+  }
+}
+
+function specOf(lanes: Lanes, unit: Unit) {
+  const { lease, kind, cursor } = unit;
+  return lanes.spec(
+    lease.source,
+    lease.kind,
+    lease.key,
+    lease.options ?? {},
+    unit.batch?.cursor ?? cursor ?? kind.cursor.parse(undefined),
+  );
+}
+
+/** The end of a unit that writes nothing but its due row. */
+function endAlone(unit: Unit): End | null {
+  const { batch, end, handled, charge, lease } = unit;
+  if (!end || charge || handled.length > 0) return null;
+  if (batch && (batch.cursor !== undefined || batch.progress || !isEmpty(batch))) return null;
+  const ended = end(LOST);
+  const cold = lease.marked || ended.reason !== null || ended.error !== null || ended.parked || ended.gone;
+  return cold ? null : ended;
+}
+
+/** A deadlock or a serialisation failure is run again from its beginning. */
+async function retried<T>(work: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      const code = (error as { code?: string }).code;
+      if (tries >= DEADLOCK_TRIES || (code !== "40P01" && code !== "40001")) throw error;
+    }
+  }
+}

@@ -1,0 +1,117 @@
+/** The lanes of the sources this process knows: their rows, their bounds, and where to begin looking in each. */
+import sql from "sql-template-tag";
+import type { Kind, Lane, Source, Upstream } from "../contract.ts";
+import { TidemarkError } from "../errors.ts";
+import type { Queryable } from "../store/db.ts";
+
+export type Urgency = "asked" | "routine";
+
+export interface LaneRow {
+  lane_id: number;
+  source: string;
+  name: string;
+  upstream: string;
+  urgency: Urgency;
+  first_come: boolean;
+  fleet: number | null;
+}
+
+export interface LaneSpec {
+  source: string;
+  lane: Lane;
+  upstream: Upstream;
+}
+
+/** Both lanes of a pair: what people asked for, and what is routine. */
+export type LanePair = Record<Urgency, number>;
+
+const pairKey = (source: string, name: string, upstream: string) => `${source}\u0000${name}\u0000${upstream}`;
+
+export class Lanes {
+  readonly sources: ReadonlyMap<string, Source>;
+  readonly #pairs = new Map<string, LanePair>();
+  readonly #rows = new Map<number, LaneRow>();
+  readonly #declared = new Map<string, Lane>();
+  readonly #ahead_ms = new Map<string, number>();
+  readonly upstreams = new Map<string, Upstream>();
+
+  constructor(sources: Source[]) {
+    this.sources = new Map(sources.map((s) => [s.name, s]));
+  }
+
+  kind(source: string, kind: string): Kind {
+    const found = this.sources.get(source)?.kinds[kind];
+    if (!found) throw new TidemarkError("InputInvalid", `There is no kind "${kind}" in source "${source}" here.`);
+    return found;
+  }
+
+  /** Which lane a resource belongs to, by its cursor. */
+  spec(source: string, kindName: string, key: string, options: Record<string, unknown>, cursor: unknown): LaneSpec {
+    const kind = this.kind(source, kindName);
+    const upstream = typeof kind.upstream === "function" ? kind.upstream(key, options) : kind.upstream;
+    const lane = kind.lane?.(cursor) ?? { name: kindName };
+    this.upstreams.set(upstream.name, upstream);
+    this.#declared.set(`${source}\u0000${lane.name}`, lane);
+    if (kind.together) {
+      const schedule = typeof kind.schedule === "function" ? kind.schedule(options) : kind.schedule;
+      this.#ahead_ms.set(`${source}\u0000${lane.name}`, (schedule.period_ms ?? 0) / 5);
+    }
+    return { source, lane, upstream };
+  }
+
+  known(spec: LaneSpec): LanePair | undefined {
+    return this.#pairs.get(pairKey(spec.source, spec.lane.name, spec.upstream.name));
+  }
+
+  /** The lane's pair of rows, made if they are new. Not inside a transaction that may roll back. */
+  async ensure(db: Queryable, spec: LaneSpec): Promise<LanePair> {
+    const known = this.known(spec);
+    if (known) return known;
+    const { lane, source, upstream } = spec;
+    const first_come = lane.order === "first come";
+    await db.query(
+      sql`insert into tidemark.upstream (upstream) values (${upstream.name}) on conflict (upstream) do nothing`,
+    );
+    await db.query(sql`
+      insert into tidemark.lane (source, name, upstream, urgency, first_come, fleet)
+      select ${source}, ${lane.name}, ${upstream.name}, u.urgency, ${first_come}, ${lane.fleet ?? null}::int
+        from unnest(array['asked', 'routine']) as u(urgency)
+      on conflict (source, name, upstream, urgency) do update set first_come = excluded.first_come, fleet = excluded.fleet
+       where (lane.first_come, lane.fleet) is distinct from (excluded.first_come, excluded.fleet)`);
+    await this.load(db);
+    const made = this.known(spec);
+    if (!made) throw new TidemarkError("Unexpected", `The lane ${lane.name} of ${source} could not be made.`);
+    return made;
+  }
+
+  /** Reads the lanes of the known sources. */
+  async load(db: Queryable): Promise<void> {
+    const { rows } = await db.query<LaneRow>(sql`
+      select lane_id, source, name, upstream, urgency, first_come, fleet
+        from tidemark.lane where source = any(${[...this.sources.keys()]}::text[])`);
+    for (const row of rows) {
+      this.#rows.set(row.lane_id, row);
+      const key = pairKey(row.source, row.name, row.upstream);
+      const pair = this.#pairs.get(key) ?? { asked: 0, routine: 0 };
+      pair[row.urgency] = row.lane_id;
+      this.#pairs.set(key, pair);
+    }
+  }
+
+  rows(): LaneRow[] {
+    return [...this.#rows.values()];
+  }
+
+  row(lane_id: number): LaneRow | undefined {
+    return this.#rows.get(lane_id);
+  }
+
+  /** How many pulls of this lane (both urgencies) may run at once in one worker with `slots` slots. */
+  slots(row: LaneRow, slots: number): number {
+    return this.#declared.get(`${row.source}\u0000${row.name}`)?.slots ?? slots;
+  }
+
+  ahead_ms(row: LaneRow): number {
+    return this.#ahead_ms.get(`${row.source}\u0000${row.name}`) ?? 0;
+  }
+}

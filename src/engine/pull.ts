@@ -1,0 +1,234 @@
+/** One pull from its lease to its end: every yield of the source is a commit, and every way to end has an outcome. */
+import type { Clock } from "../clock.ts";
+import type { Answer, Batch, FetchRequest, Kind, Outcome, Pull, Resource } from "../contract.ts";
+import { fresh, more } from "../contract.ts";
+import { asTidemarkError, hasCode, TidemarkError } from "../errors.ts";
+import { toJson } from "../mirror/table.ts";
+import type { Queryable } from "../store/db.ts";
+import { checkCursor, checkMove, checkSize } from "./batch.ts";
+import type { Committer } from "./committer.ts";
+import type { Lanes } from "./lanes.ts";
+import type { Lease } from "./lease.ts";
+import { type End, endOf, endOfFailure, type Rules } from "./outcome.ts";
+import type { Room } from "./room.ts";
+import type { Committed, Unit } from "./unit.ts";
+import type { Upstreams } from "./upstream.ts";
+
+export interface PullParts {
+  lanes: Lanes;
+  committer: Committer;
+  upstreams: Upstreams;
+  db: Queryable;
+  read: Queryable;
+  clock: Clock;
+  rules: Rules;
+  slice_ms: number;
+  room: Room;
+  /** True once the worker is shutting down: a pull stops at its next commit. */
+  stopping(): boolean;
+}
+
+/** A pull under way, as its source sees it and as the worker watches it. */
+export class ActivePull implements Pull {
+  readonly lease: Lease;
+  readonly kind: Kind;
+  readonly resource: Resource;
+  readonly generation: bigint;
+  readonly fresh_at: string | null;
+  readonly begun_ms: number;
+  cursor: unknown;
+  /** When it last committed something, or began. */
+  alive_ms: number;
+  changed = 0;
+  commits = 0;
+  /** What its source last said is done. */
+  done: number | null;
+  /** How much further it got, in the source's own measure. */
+  progressed = 0;
+  /** It made others due: workers elsewhere should know. */
+  woke = false;
+  /** The mailbox number that is dealt with once this pull ends. */
+  mail_done: bigint;
+  /** The last word on this pull was said: nothing more of it is committed. */
+  over = false;
+  readonly #parts: PullParts;
+  #abort: AbortController | null = null;
+
+  constructor(lease: Lease, parts: PullParts) {
+    this.#parts = parts;
+    this.lease = lease;
+    this.kind = parts.lanes.kind(lease.source, lease.kind);
+    this.generation = lease.generation + 1n;
+    this.fresh_at = lease.fresh_at;
+    this.mail_done = lease.mail_done;
+    this.done = lease.progress_done === null ? null : Number(lease.progress_done);
+    this.begun_ms = parts.clock.elapsed_ms();
+    this.alive_ms = this.begun_ms;
+    const { resource_id, source, kind, key, options } = lease;
+    this.resource = { resource_id, source, kind, key, options: options ?? {} };
+  }
+
+  get name(): string {
+    return `${this.lease.source} ${this.lease.kind} ${this.lease.key}`;
+  }
+
+  get signal(): AbortSignal {
+    this.#abort ??= new AbortController();
+    return this.#abort.signal;
+  }
+
+  get read(): Queryable {
+    return this.#parts.read;
+  }
+
+  /** Asks the source to come to an end; what it throws then is how the pull ends. */
+  hurry(error: TidemarkError): void {
+    this.#abort ??= new AbortController();
+    this.#abort.abort(error);
+  }
+
+  /** Ends it from outside: nothing more of it is committed. */
+  abort(error: TidemarkError): void {
+    this.over = true;
+    this.#abort ??= new AbortController();
+    this.#abort.abort(error);
+  }
+
+  now_ms(): number {
+    return this.lease.now_ms + (this.#parts.clock.elapsed_ms() - this.begun_ms);
+  }
+
+  fetch(url: string, request: FetchRequest = {}): Promise<Answer> {
+    const { upstream } = this.kind;
+    const at = typeof upstream === "function" ? upstream(this.lease.key, this.resource.options) : upstream;
+    return this.#parts.upstreams.fetch(at, url, request, this.signal);
+  }
+}
+
+/** How a pull ended, for those who watch. */
+export interface Ended {
+  end: End | null;
+  changed: number;
+  error: TidemarkError | null;
+  message_parked: boolean;
+}
+
+export const lost = (error: TidemarkError | null = null): Ended => ({
+  end: null,
+  changed: 0,
+  error,
+  message_parked: false,
+});
+
+/** Reads the cursor as its kind declares it; absent means where history begins. */
+export function openCursor(pull: ActivePull): void {
+  pull.cursor = checkCursor(pull.kind, pull.lease.cursor ?? undefined, pull.name);
+}
+
+/** Drives a source's generator: commit after every yield, until it ends, is stopped, or its slice of time is over. */
+export async function drive(pull: ActivePull, parts: PullParts): Promise<Ended> {
+  let generator: AsyncGenerator<Batch, Outcome | undefined> | null = null;
+  try {
+    openCursor(pull);
+    if (!pull.kind.pull) return await endWith(pull, parts, fresh());
+    generator = pull.kind.pull(pull);
+    let moved = false;
+    for (;;) {
+      const step = await generator.next();
+      if (step.done) return await endWith(pull, parts, step.value ?? fresh());
+      const batch = step.value;
+      moved = checkBatch(pull, batch) || moved;
+      if (batch.post?.length) await parts.room.check(pull.lease.source);
+      const result = await parts.committer.submit(
+        unitOf(pull, batch, batch.final ? finalEnd(pull, batch.final) : null),
+      );
+      if (!result.committed) return lost();
+      advance(pull, batch, result, parts);
+      if (result.end) return { end: result.end, changed: pull.changed, error: null, message_parked: false };
+      if (moved && (parts.stopping() || parts.clock.elapsed_ms() - pull.begun_ms > parts.slice_ms))
+        return await endWith(pull, parts, more());
+    }
+  } catch (thrown) {
+    return await endWithError(pull, parts, asTidemarkError(thrown));
+  } finally {
+    // A generator that waits at a yield is told to clean up; one that ended ignores it.
+    await generator?.return(undefined).catch(() => undefined);
+  }
+}
+
+/** Checks a batch against its kind; says whether the cursor moved. */
+export function checkBatch(pull: ActivePull, batch: Batch): boolean {
+  if (pull.over) throw new TidemarkError("LeaseLost", `The pull of ${pull.name} had ended already.`);
+  checkSize(batch, pull.name);
+  if (batch.cursor === undefined) {
+    if (batch.post?.length && !batch.final)
+      throw new TidemarkError(
+        "BatchInvalid",
+        `${pull.name} posts without moving its cursor: cut here, it would post again.`,
+      );
+    return false;
+  }
+  batch.cursor = checkCursor(pull.kind, batch.cursor, pull.name);
+  checkMove(pull.kind, pull.cursor, batch.cursor, pull.name);
+  const moved = toJson(batch.cursor) !== toJson(pull.cursor);
+  if (!moved && !batch.final && pull.commits > 0)
+    throw new TidemarkError("CursorStuck", `The pull of ${pull.name} yielded again without moving its cursor.`);
+  return moved;
+}
+
+export function advance(pull: ActivePull, batch: Batch, result: Committed, parts: PullParts): void {
+  if (batch.cursor !== undefined) pull.cursor = batch.cursor;
+  pull.changed += result.changed;
+  pull.commits += 1;
+  pull.progressed += progressOf(pull, batch);
+  if (batch.post?.length || batch.touch?.length || batch.children?.found.length) pull.woke = true;
+  pull.alive_ms = parts.clock.elapsed_ms();
+}
+
+/** How far the batch brought the pull, from what the source says is done. */
+function progressOf(pull: ActivePull, batch: Batch): number {
+  if (!batch.progress) return 0;
+  const before = pull.done ?? batch.progress.done;
+  pull.done = batch.progress.done;
+  return Math.max(0, pull.done - before);
+}
+
+export function unitOf(pull: ActivePull, batch: Batch | null, end: Unit["end"]): Unit {
+  const { lease, kind, cursor, generation, mail_done } = pull;
+  return { lease, kind, batch, cursor, generation, handled: [], mail_done, end };
+}
+
+export function finalEnd(pull: ActivePull, outcome: Outcome): (result: Committed) => End {
+  return (result) => endOf(outcome, pull.lease, pull.kind, pull.changed + result.changed > 0, pull.now_ms());
+}
+
+export async function endWith(pull: ActivePull, parts: PullParts, outcome: Outcome): Promise<Ended> {
+  if (pull.over) return lost();
+  const result = await parts.committer.submit(unitOf(pull, null, finalEnd(pull, outcome)));
+  return result.committed ? { end: result.end, changed: pull.changed, error: null, message_parked: false } : lost();
+}
+
+/** Being told to wait is an outcome; losing the lease or the database is nobody's fault; the rest is a failure that counts. */
+export async function endWithError(pull: ActivePull, parts: PullParts, error: TidemarkError): Promise<Ended> {
+  if (pull.over || error.code === "LeaseLost" || error.code === "StoreDown") return lost(error);
+  const end = (): End => {
+    if (error.code === "UpstreamBusy" || error.code === "MailboxFull")
+      return endOf(
+        { outcome: "later", wait_ms: error.wait_ms ?? 60_000, reason: error.message },
+        pull.lease,
+        pull.kind,
+        false,
+        pull.now_ms(),
+      );
+    if (error.code === "UpstreamGone")
+      return endOf({ outcome: "gone", reason: error.message }, pull.lease, pull.kind, false, pull.now_ms());
+    return endOfFailure(error, pull.lease, parts.rules);
+  };
+  try {
+    const result = await parts.committer.submit(unitOf(pull, null, end));
+    return result.committed ? { end: result.end, changed: pull.changed, error, message_parked: false } : lost(error);
+  } catch (thrown) {
+    if (hasCode(thrown, "StoreDown")) return lost(thrown);
+    throw thrown;
+  }
+}

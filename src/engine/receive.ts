@@ -1,0 +1,108 @@
+/** Handling a resource's messages: in order, in bulk, taken off by the commit that handled them; one that keeps failing is parked. */
+import type { Batch } from "../contract.ts";
+import { fresh, more } from "../contract.ts";
+import { asTidemarkError, type ErrorCode, TidemarkError } from "../errors.ts";
+import { toJson } from "../mirror/table.ts";
+import type { Message } from "./mailbox.ts";
+import { type End, endOf, endOfFailure, nextDue } from "./outcome.ts";
+import {
+  type ActivePull,
+  checkBatch,
+  type Ended,
+  endWithError,
+  lost,
+  openCursor,
+  type PullParts,
+  unitOf,
+} from "./pull.ts";
+import type { Committed } from "./unit.ts";
+
+export const MESSAGES_MOST = 100;
+export const MESSAGE_TRIES = 5;
+
+/** Failures that lie elsewhere: the message is innocent, and the resource waits as for any pull. */
+const notTheMessage: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "UpstreamBusy",
+  "UpstreamDown",
+  "UpstreamForbids",
+  "MailboxFull",
+  "LeaseLost",
+  "StoreDown",
+]);
+
+/** How many messages this kind takes at once; one by one behind a message that failed before. */
+export const mostOf = (pull: ActivePull): number => pull.kind.receive_most ?? MESSAGES_MOST;
+
+export async function receive(pull: ActivePull, messages: Message[], parts: PullParts): Promise<Ended> {
+  const first = messages[0];
+  // All that was left is parked: the mailbox is dealt with up to the number seen at the claim.
+  pull.mail_done = first ? pull.lease.mail_done : pull.lease.mail_seq;
+  const taken = first && first.tries > 0 ? [first] : messages;
+  try {
+    openCursor(pull);
+    const batch = first ? await handle(pull, taken) : null;
+    if (batch) checkBatch(pull, batch);
+    const last = taken.at(-1)?.seq ?? pull.mail_done;
+    const end = (result: Committed): End => endOfMail(pull, batch, result);
+    const unit = { ...unitOf(pull, batch, end), handled: taken, mail_done: last };
+    const result = await parts.committer.submit(unit);
+    if (!result.committed) return lost();
+    return { end: result.end, changed: result.changed, error: null, message_parked: false };
+  } catch (thrown) {
+    const error = asTidemarkError(thrown);
+    if (!first || notTheMessage.has(error.code)) return await endWithError(pull, parts, error);
+    return await charge(pull, first, error, parts);
+  }
+}
+
+async function handle(pull: ActivePull, taken: Message[]): Promise<Batch> {
+  const { message, receive: receives } = pull.kind;
+  if (!message || !receives)
+    throw new TidemarkError("BatchInvalid", `The kind "${pull.lease.kind}" has messages but no way to receive them.`);
+  const payloads = taken.map((m) => {
+    const parsed = message.safeParse(m.payload);
+    if (parsed.success) return parsed.data;
+    throw new TidemarkError(
+      "BatchInvalid",
+      `Message ${m.seq} of ${pull.name} is not what its kind declares: ${parsed.error.message}`,
+    );
+  });
+  return receives.call(pull.kind, payloads, pull);
+}
+
+/** After mail: what was asked for or is due by the schedule is pulled next; otherwise the schedule goes on as it was. */
+function endOfMail(pull: ActivePull, batch: Batch | null, result: Committed): End {
+  const { lease, kind } = pull;
+  if (batch?.final && batch.final.outcome !== "fresh")
+    return endOf(batch.final, lease, kind, result.changed > 0, pull.now_ms());
+  const calm = endOf(fresh(), lease, kind, result.changed > 0, pull.now_ms());
+  if (!kind.pull && !kind.pullTogether) return calm;
+  if (lease.asked) return { ...endOf(more(), lease, kind, false, pull.now_ms()) };
+  const { wait_ms } = nextDue(kind, lease, result.changed > 0, pull.now_ms());
+  return { ...calm, fresh: false, wait_ms: lease.fresh_at === null ? 0 : wait_ms };
+}
+
+/** Counts a try against the first message; parked, it no longer stands in the way of the next one. */
+async function charge(pull: ActivePull, message: Message, error: TidemarkError, parts: PullParts): Promise<Ended> {
+  const reason = error.message.slice(0, 1000);
+  const end = (result: Committed): End =>
+    result.message_parked
+      ? endOf(more(), pull.lease, pull.kind, false, pull.now_ms())
+      : endOfFailure(
+          error,
+          { ...pull.lease, failures: message.tries },
+          { ...parts.rules, park_after: MESSAGE_TRIES + 1 },
+        );
+  const unit = {
+    ...unitOf(pull, null, end),
+    mail_done: message.seq,
+    charge: {
+      message,
+      error: toJson({ code: error.code, sentence: reason, details: error.details }),
+      reason,
+      most: MESSAGE_TRIES,
+    },
+  };
+  const result = await parts.committer.submit(unit);
+  return result.committed ? { end: result.end, changed: 0, error, message_parked: result.message_parked } : lost(error);
+}

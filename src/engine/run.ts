@@ -1,0 +1,61 @@
+/** Starts claimed pulls the way their kinds ask: mail first, then probes, then together or one by one. */
+import { asTidemarkError } from "../errors.ts";
+import { readMail } from "./mailbox.ts";
+import { type ActivePull, drive, type Ended, endWithError, lost, type PullParts } from "./pull.ts";
+import { mostOf, receive } from "./receive.ts";
+import { driveTogether, groups, probe } from "./together.ts";
+
+type WhenEnded = (pull: ActivePull, ended: Ended) => void;
+
+/** Runs pulls to their ends; never rejects, and calls `ended` exactly once for each. */
+export async function run(pulls: ActivePull[], parts: PullParts, ended: WhenEnded): Promise<void> {
+  const mail: ActivePull[] = [];
+  const plural = new Map<object, ActivePull[]>();
+  const work: Promise<void>[] = [];
+  for (const pull of pulls) {
+    const { kind, lease } = pull;
+    if (lease.mail_seq > lease.mail_done && kind.receive) mail.push(pull);
+    else if (kind.probe || kind.pullTogether) plural.set(kind, [...(plural.get(kind) ?? []), pull]);
+    else work.push(one(pull, parts, ended));
+  }
+  if (mail.length > 0) work.push(mailOf(mail, parts, ended));
+  for (const list of plural.values()) for (const group of groups(list)) work.push(together(group, parts, ended));
+  await Promise.all(work);
+}
+
+async function one(pull: ActivePull, parts: PullParts, ended: WhenEnded): Promise<void> {
+  ended(pull, await settle(pull, parts, () => drive(pull, parts)));
+}
+
+/** Whatever is thrown past a pull's own care ends it all the same; a slot is never lost. */
+async function settle(pull: ActivePull, parts: PullParts, work: () => Promise<Ended>): Promise<Ended> {
+  try {
+    return await work();
+  } catch (thrown) {
+    const error = asTidemarkError(thrown);
+    return endWithError(pull, parts, error).catch(() => lost(error));
+  }
+}
+
+async function mailOf(pulls: ActivePull[], parts: PullParts, ended: WhenEnded): Promise<void> {
+  try {
+    const wanted = pulls.map((p) => ({ resource_id: p.lease.resource_id, most: mostOf(p) }));
+    const mail = await readMail(parts.db, wanted);
+    await Promise.all(
+      pulls.map(async (pull) => {
+        const messages = mail.get(pull.lease.resource_id) ?? [];
+        ended(pull, await settle(pull, parts, () => receive(pull, messages, parts)));
+      }),
+    );
+  } catch (thrown) {
+    const error = asTidemarkError(thrown);
+    for (const pull of pulls) ended(pull, await settle(pull, parts, () => Promise.reject(error)));
+  }
+}
+
+async function together(group: ActivePull[], parts: PullParts, ended: WhenEnded): Promise<void> {
+  const rest = await probe(group, parts, ended);
+  if (rest.length === 0) return;
+  if (rest[0]!.kind.pullTogether) return driveTogether(rest, parts, ended);
+  await Promise.all(rest.map((pull) => one(pull, parts, ended)));
+}

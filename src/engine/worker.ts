@@ -1,0 +1,317 @@
+/** A worker claims due resources, runs their pulls and sleeps until the next one is due; any number run side by side. */
+import sql from "sql-template-tag";
+import type { Clock } from "../clock.ts";
+import type { Source } from "../contract.ts";
+import { asTidemarkError, hasCode, TidemarkError } from "../errors.ts";
+import type { Events } from "../events.ts";
+import type { Db, Queryable } from "../store/db.ts";
+import { Claims } from "./claims.ts";
+import type { CommitPoint } from "./commit.ts";
+import { Committer } from "./committer.ts";
+import { HeldLeases } from "./held.ts";
+import { Lanes } from "./lanes.ts";
+import { expire, type Lease, nextWake } from "./lease.ts";
+import { ActivePull, type Ended, endWithError, lost, type PullParts } from "./pull.ts";
+import { Room } from "./room.ts";
+import { run } from "./run.ts";
+import { Statistics } from "./statistics.ts";
+import { Upstreams } from "./upstream.ts";
+import { parkExpired } from "./verbs.ts";
+import { Waker } from "./waker.ts";
+
+export interface WorkerSettings {
+  slots: number;
+  lease_ttl_ms: number;
+  grace_ms: number;
+  slice_ms: number;
+  pull_timeout_ms: number;
+  park_after: number;
+  cool_off_ms: number;
+  messages_max: number;
+}
+
+export interface WorkerParts {
+  db: Db;
+  read?: Queryable;
+  clock: Clock;
+  events: Events;
+  sources: Source[];
+  settings: WorkerSettings;
+  name: string;
+  user_agent: string;
+  waker?: Waker;
+  /** Where tests stop the world inside a commit. */
+  at?: (point: CommitPoint) => void | Promise<void>;
+}
+
+const IDLE_MS_MAX = 10_000;
+const EXPIRE_EVERY_MS = 500;
+const RELOAD_EVERY_MS = 10_000;
+const FLUSH_EVERY_MS = 5_000;
+const EXPIRE_MOST = 1_000;
+const LOST_WAIT_MS = 250;
+const LOST_WAIT_MS_MAX = 5_000;
+
+export class Worker {
+  readonly lanes: Lanes;
+  readonly #parts: WorkerParts;
+  readonly #held: HeldLeases;
+  readonly #claims: Claims;
+  readonly #pulls: PullParts;
+  readonly #statistics = new Statistics();
+  readonly #waker: Waker;
+  readonly #stop = new AbortController();
+  #wakeUp: AbortController = new AbortController();
+  #worker_id = 0;
+  #expired_ms = Number.NEGATIVE_INFINITY;
+  #reloaded_ms = Number.NEGATIVE_INFINITY;
+  #since = "-infinity";
+  #running: Promise<void> | null = null;
+  #now = false;
+
+  constructor(parts: WorkerParts) {
+    const { db, clock, events, settings } = parts;
+    this.#parts = parts;
+    this.lanes = new Lanes(parts.sources);
+    this.#waker = parts.waker ?? new Waker(db, clock);
+    const { lanes } = this;
+    const ttl_ms = settings.lease_ttl_ms;
+    this.#held = new HeldLeases({ db, clock, events, lanes, ttl_ms, pull_timeout_ms: settings.pull_timeout_ms });
+    this.#claims = new Claims({ db, lanes, clock, slots: settings.slots, ttl_ms });
+    this.#pulls = {
+      lanes,
+      committer: new Committer({ db, lanes, clock, events, ...(parts.at ? { at: parts.at } : {}) }),
+      upstreams: new Upstreams({ db, clock, events, user_agent: parts.user_agent }),
+      db,
+      read: parts.read ?? db,
+      clock,
+      rules: settings,
+      slice_ms: settings.slice_ms,
+      room: new Room(db, clock, settings.messages_max),
+      stopping: () => this.#stop.signal.aborted,
+    };
+  }
+
+  get stopping(): boolean {
+    return this.#stop.signal.aborted;
+  }
+
+  /** Runs until stopped; resolves when every lease is finished or handed back. */
+  run(): Promise<void> {
+    this.#running ??= this.#run();
+    return this.#running;
+  }
+
+  /** Asks it to finish within the grace period; asked again, it gives everything back now. */
+  async stop(now = false): Promise<void> {
+    if (this.stopping || now) this.#now = true;
+    this.#stop.abort();
+    this.#wakeUp.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { events, settings, name, clock } = this.#parts;
+    const off = this.#waker.on(() => this.#wakeUp.abort());
+    const beats = this.#beat();
+    const flushes = this.#flush();
+    let unlisten: (() => Promise<void>) | null = null;
+    const begun = clock.elapsed_ms();
+    events.emit("worker_started", { worker: name, slots: settings.slots });
+    while (!this.stopping) {
+      try {
+        unlisten ??= await this.#waker.listen();
+        await this.#step();
+      } catch (thrown) {
+        await this.#rideOut(thrown);
+      }
+    }
+    await this.#shutDown();
+    await Promise.all([beats, flushes]);
+    off();
+    await unlisten?.().catch(() => undefined);
+    await this.#pulls.upstreams.close();
+    events.emit("worker_stopped", { worker: name, ms: clock.elapsed_ms() - begun });
+  }
+
+  /** One turn: claim and start what there is, or sleep until there may be something. */
+  async #step(): Promise<void> {
+    const { clock, settings, db, events } = this.#parts;
+    this.#wakeUp = new AbortController();
+    await this.#held.sayUnsaid();
+    await this.#register();
+    if (clock.elapsed_ms() - this.#expired_ms >= EXPIRE_EVERY_MS) await this.#expire();
+    const free = settings.slots - this.#held.size;
+    if (free < Math.max(1, settings.slots / 8)) return this.#sleep(IDLE_MS_MAX);
+    const begun = clock.elapsed_ms();
+    const leases = await this.#claims.next(free, (row) => this.#held.busy(row), this.#held.asked, this.#worker_id);
+    if (leases.length > 0) {
+      events.emit("claim", { count: leases.length, ms: clock.elapsed_ms() - begun });
+      return this.#start(leases);
+    }
+    const rows = this.lanes.rows();
+    const marked = rows.map((r) => ({ lane_id: r.lane_id, mark: this.#claims.mark(r.lane_id) }));
+    const wake = await nextWake(
+      db,
+      marked,
+      rows.map((r) => r.lane_id),
+      this.#since,
+    );
+    const waits = [wake.due_ms, wake.expiry_ms, IDLE_MS_MAX, settings.lease_ttl_ms / 2].filter((w) => w !== null);
+    // What is due but could not be claimed (a bound, a lock, no slot) is looked at again in a moment, not at once.
+    await this.#sleep(Math.max(Math.min(...waits) + 1, wake.due_ms !== null && wake.due_ms <= 0 ? 200 : 1));
+  }
+
+  async #sleep(ms: number): Promise<void> {
+    await this.#parts.clock.sleep(ms, this.#wakeUp.signal);
+  }
+
+  /** A row for this worker, and the lanes that others made, now and then. */
+  async #register(): Promise<void> {
+    const { db, clock, name, settings } = this.#parts;
+    if (this.#worker_id === 0) {
+      const { rows } = await db.query<{ worker_id: number }>(sql`
+        insert into tidemark.worker (name, role, slots) values (${name}, 'worker', ${settings.slots}) returning worker_id`);
+      this.#worker_id = rows[0]!.worker_id;
+    }
+    if (clock.elapsed_ms() - this.#reloaded_ms < RELOAD_EVERY_MS) return;
+    await this.lanes.load(db);
+    this.#reloaded_ms = clock.elapsed_ms();
+  }
+
+  async #expire(): Promise<void> {
+    const { db, clock, events, settings } = this.#parts;
+    const lanes = this.lanes.rows().map((r) => r.lane_id);
+    const expired = await expire(db, lanes, this.#since, EXPIRE_MOST);
+    this.#expired_ms = clock.elapsed_ms();
+    if (expired.length === 0) return;
+    events.emit("lease_expired", { count: expired.length });
+    const worn = expired.filter((e) => e.failures >= settings.park_after).map((e) => e.resource_id);
+    await parkExpired(db, worn, settings.cool_off_ms);
+  }
+
+  #start(leases: Lease[]): void {
+    const pulls = leases.map((lease) => new ActivePull(lease, this.#pulls));
+    for (const pull of pulls) this.#held.add(pull);
+    void run(pulls, this.#pulls, (pull, ended) => this.#ended(pull, ended));
+  }
+
+  #ended(pull: ActivePull, { end, changed, error, message_parked }: Ended): void {
+    if (!this.#held.remove(pull)) return;
+    const { events, clock } = this.#parts;
+    const { source, kind, key, resource_id } = pull.lease;
+    const ms = clock.elapsed_ms() - pull.begun_ms;
+    const outcome = end?.outcome ?? "lost";
+    pull.over = true;
+    if (!end) this.#held.leaveUnsaid(pull);
+    const reason = end?.reason ?? error?.message ?? null;
+    this.#statistics.note({ resource_id, source, kind, outcome, changed, ms, reason, error });
+    this.#statistics.progress(pull.lease.lane_id, pull.progressed);
+    events.emit("pull_ended", {
+      source,
+      kind,
+      key,
+      resource_id,
+      outcome,
+      changed: changed > 0,
+      ms,
+      rows: changed,
+      ...(reason ? { reason } : {}),
+      ...(error ? { error_code: error.code } : {}),
+    });
+    if (end?.parked) events.emit("parked", { source, kind, key, reason: reason ?? "", failures: end.failures });
+    if (message_parked)
+      events.emit("message_parked", {
+        source,
+        kind,
+        key,
+        message_id: pull.mail_done + 1n,
+        reason: reason ?? "",
+        tries: 5,
+      });
+    if (pull.woke) this.#waker.wake();
+    else this.#wakeUp.abort();
+  }
+
+  /** Renews leases, and ends pulls that hang: first asked to, then without asking. */
+  async #beat(): Promise<void> {
+    const { clock, settings, db } = this.#parts;
+    while (!this.stopping || this.#held.size > 0) {
+      await clock.sleep(settings.lease_ttl_ms / 3, this.stopping ? undefined : this.#stop.signal);
+      try {
+        await this.#held.renew();
+        await db.query(sql`
+          update tidemark.worker set seen_at = tidemark.now(), busy = ${this.#held.size}, stopping = ${this.stopping}
+           where worker_id = ${this.#worker_id}`);
+      } catch (thrown) {
+        if (!hasCode(thrown, "StoreDown")) this.#surprise(thrown);
+      }
+      for (const pull of this.#held.hanging()) void this.#endHanging(pull);
+    }
+  }
+
+  async #endHanging(pull: ActivePull): Promise<void> {
+    const error = new TidemarkError("PullTooLong", `The pull of ${pull.name} committed nothing for too long.`);
+    if (!pull.signal.aborted) return pull.hurry(error);
+    if (pull.over) return;
+    const ended = await endWithError(pull, this.#pulls, error).catch(() => lost(error));
+    this.#ended(pull, ended);
+  }
+
+  async #flush(): Promise<void> {
+    const { clock, db } = this.#parts;
+    while (!this.stopping) {
+      await clock.sleep(FLUSH_EVERY_MS, this.#stop.signal);
+      if (this.#worker_id > 0) await this.#statistics.flush(db, this.#worker_id).catch((e) => this.#surprise(e));
+    }
+  }
+
+  /** The database is away: wait and try again, ever more slowly, and go on by itself. */
+  async #rideOut(thrown: unknown): Promise<void> {
+    const { clock, events } = this.#parts;
+    if (!hasCode(thrown, "StoreDown")) {
+      this.#surprise(thrown);
+      await clock.sleep(LOST_WAIT_MS_MAX, this.#stop.signal);
+      return;
+    }
+    const begun = clock.elapsed_ms();
+    events.emit("store_lost", { reason: thrown.message });
+    for (let wait = LOST_WAIT_MS; !this.stopping; wait = Math.min(wait * 2, LOST_WAIT_MS_MAX)) {
+      await clock.sleep(wait, this.#stop.signal);
+      try {
+        await this.#parts.db.query(sql`select 1 as one`);
+        events.emit("store_back", { lost_ms: clock.elapsed_ms() - begun });
+        return;
+      } catch {
+        // Still away.
+      }
+    }
+  }
+
+  #surprise(thrown: unknown): void {
+    const error = asTidemarkError(thrown);
+    this.#parts.events.emit("surprise", { sentence: error.message, error_code: error.code, stack: error.stack ?? "" });
+  }
+
+  async #shutDown(): Promise<void> {
+    const { clock, events, settings, name, db } = this.#parts;
+    const { grace_ms } = settings;
+    events.emit("worker_stopping", { worker: name, leases: this.#held.size, grace_ms });
+    const begun = clock.elapsed_ms();
+    while (this.#held.size > 0 && !this.#now && clock.elapsed_ms() - begun < grace_ms) {
+      this.#wakeUp = new AbortController();
+      if (this.#now) break;
+      await clock.sleep(Math.min(grace_ms, 1_000), this.#wakeUp.signal);
+    }
+    try {
+      await this.#held.giveUp();
+      if (this.#worker_id > 0) {
+        await this.#statistics.flush(db, this.#worker_id);
+        await db.query(sql`delete from tidemark.worker where worker_id = ${this.#worker_id}`);
+      }
+    } catch (thrown) {
+      if (!hasCode(thrown, "StoreDown")) this.#surprise(thrown);
+    }
+    this.#waker.wake();
+  }
+}

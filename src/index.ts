@@ -1,0 +1,35 @@
+/** The public words: all that a source imports, and what a program needs to run Tidemark inside itself. */
+export { type Clock, realClock } from "./clock.ts";
+export type {
+  Answer,
+  Batch,
+  Budget,
+  Child,
+  Context,
+  FetchRequest,
+  Followed,
+  Kind,
+  Lane,
+  Outcome,
+  OutcomeName,
+  Post,
+  Pull,
+  Ref,
+  Resource,
+  Schedule,
+  ScheduleFacts,
+  Source,
+  SourceMigrations,
+  Unchanged,
+  Upstream,
+} from "./contract.ts";
+export { fresh, gone, kind, later, more } from "./contract.ts";
+export { adaptive, decay, every, type Tier } from "./engine/schedule.ts";
+export { follow, type Named, pause, refresh, resume, unfollow } from "./engine/verbs.ts";
+export { Worker, type WorkerParts, type WorkerSettings } from "./engine/worker.ts";
+export { catalogue, type ErrorCode, TidemarkError } from "./errors.ts";
+export { Events } from "./events.ts";
+export { type Feed, feed, type Publish, readFeed } from "./mirror/feed.ts";
+export { type ColumnType, type Drop, type Put, type Row, type Table, table, toJson } from "./mirror/table.ts";
+export type { Db, Queryable, Result, Tx } from "./store/db.ts";
+export { openStore } from "./store/open.ts";
