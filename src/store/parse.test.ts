@@ -109,7 +109,7 @@ describe("parameters", () => {
     [["NULL", 'a"b\\', ""], '{"NULL","a\\"b\\\\",""}'],
     [[[1], [2]], "{{1},{2}}"],
     [[{ a: 1 }, true], '{"{\\"a\\":1}","true"}'],
-  ])("%j is sent as %j", (value, sent) => {
+  ])("%s is sent as %s", (value, sent) => {
     expect(encodeValue(value)).toBe(sent);
   });
 });
