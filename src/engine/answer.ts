@@ -4,16 +4,23 @@ import type { Answer } from "../contract.ts";
 import { TidemarkError } from "../errors.ts";
 
 export const BUSY_WAIT_MS = 60_000;
+/** Asked to wait for no time at all we still wait a little, or we would ask again at once, for ever. */
+const BUSY_WAIT_MS_MIN = 1_000;
+/** A wait that no interval could hold is a mistake; we look again after a week. */
+const RETRY_AFTER_MS_MAX = 7 * 24 * 3600_000;
+
+/** What begins like a date of HTTP or of ISO 8601: Date.parse alone also takes "-5" and "3 minutes" for dates. */
+const DATE = /^((Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? |\d{4}-\d\d-\d\dT)/;
 
 /** `Retry-After` in seconds or as a date, the latter relative to the answer's own `Date`; null where it is absent or nonsense. */
 export function retryAfter_ms(headers: Record<string, string>): number | null {
   const value = headers["retry-after"]?.trim();
   if (!value) return null;
-  if (/^\d+(\.\d+)?$/.test(value)) return Math.round(Number(value) * 1000);
-  const at = Date.parse(value);
+  if (/^\d+(\.\d+)?$/.test(value)) return Math.min(Math.round(Number(value) * 1000), RETRY_AFTER_MS_MAX);
+  const at = DATE.test(value) ? Date.parse(value) : Number.NaN;
   const now = Date.parse(headers.date ?? "");
   if (Number.isNaN(at) || Number.isNaN(now)) return null;
-  return Math.max(0, at - now);
+  return Math.min(Math.max(0, at - now), RETRY_AFTER_MS_MAX);
 }
 
 /** Throws for answers that are none: asked to wait, server trouble, refused. Everything else is the source's to judge. */
@@ -23,7 +30,7 @@ export function judge(upstream: string, url: string, status: number, headers: Re
   if (status === 429 || ((status === 503 || status === 403) && wait_ms !== null))
     throw new TidemarkError("UpstreamBusy", `${upstream} asked us to wait (HTTP ${status}).`, {
       details,
-      wait_ms: wait_ms ?? BUSY_WAIT_MS,
+      wait_ms: Math.max(wait_ms ?? BUSY_WAIT_MS, BUSY_WAIT_MS_MIN),
     });
   if (status >= 500) throw new TidemarkError("UpstreamDown", `${upstream} answered HTTP ${status}.`, { details });
   if (status === 401)

@@ -1,7 +1,7 @@
 /** What a pull's end means for the resource, as pure functions: when it falls due again, and what is written about it. */
 import type { Kind, Outcome, OutcomeName, ScheduleFacts } from "../contract.ts";
 import type { TidemarkError } from "../errors.ts";
-import { toJson } from "../mirror/table.ts";
+import { cleanText, toJson } from "../mirror/table.ts";
 import type { Lease } from "./lease.ts";
 import { phaseOf } from "./schedule.ts";
 
@@ -65,10 +65,17 @@ export function endOf(outcome: Outcome, lease: Lease, kind: Kind, changed: boole
         floor: true,
         failures: lease.failures,
         keep_place: true,
-        reason: outcome.reason,
+        reason: shortened(outcome.reason),
       };
     case "gone":
-      return { ...calm, outcome: "gone", wait_ms: GONE_RECHECK_MS, fresh: true, reason: outcome.reason, gone: true };
+      return {
+        ...calm,
+        outcome: "gone",
+        wait_ms: GONE_RECHECK_MS,
+        fresh: true,
+        reason: shortened(outcome.reason),
+        gone: true,
+      };
   }
 }
 
@@ -83,11 +90,14 @@ export function endOfFailure(error: TidemarkError, lease: Lease, rules: Rules): 
     wait_ms: Math.max(parked ? rules.cool_off_ms : backoff_ms(failures, phase), error.wait_ms ?? 0),
     floor: parked,
     failures: Math.min(failures, 32_000),
-    reason: error.message.slice(0, 1000),
-    error: toJson({ code: error.code, sentence: error.message.slice(0, 2000), details: error.details, failures }),
+    reason: shortened(error.message),
+    error: toJson({ code: error.code, sentence: shortened(error.message), details: error.details, failures }),
     parked,
   };
 }
+
+/** A sentence as its column can hold it: what an upstream says may contain anything. */
+export const shortened = (sentence: string): string => cleanText(sentence.slice(0, 1000));
 
 const epoch_ms = (at: string | null): number | null => (at === null ? null : Date.parse(at));
 

@@ -2,7 +2,7 @@
 import sql from "sql-template-tag";
 import type { OutcomeName } from "../contract.ts";
 import type { TidemarkError } from "../errors.ts";
-import { toJson } from "../mirror/table.ts";
+import { cleanText, toJson } from "../mirror/table.ts";
 import type { Queryable } from "../store/db.ts";
 
 const SLOW_MS = 10_000;
@@ -94,6 +94,6 @@ async function writePulls(db: Queryable, pulls: PullNote[], worker_id: number): 
            tidemark.now() - p.ms * interval '1 millisecond', p.ms, p.outcome, p.changed, p.reason, p.error::jsonb, ${worker_id}
       from unnest(${pulls.map((p) => p.resource_id)}::bigint[], ${pulls.map((p) => Math.round(p.ms))}::int[],
                   ${pulls.map((p) => p.outcome)}::text[], ${pulls.map((p) => p.changed)}::int[],
-                  ${pulls.map((p) => p.reason?.slice(0, 1000) ?? null)}::text[], ${errors}::text[])
+                  ${pulls.map((p) => (p.reason === null ? null : cleanText(p.reason.slice(0, 1000))))}::text[], ${errors}::text[])
            as p(resource_id, ms, outcome, changed, reason, error)`);
 }

@@ -115,7 +115,7 @@ export function cleanText(text: string): string {
 
 function encode(type: ColumnType, value: unknown): unknown {
   if (value === undefined || value === null) return null;
-  if (type === "jsonb") return cleanText(toJson(value)).replaceAll("\\u0000", "\\ufffd");
+  if (type === "jsonb") return toJson(value);
   if (type === "text") return cleanText(String(value));
   if (type === "bytea") return `\\x${Buffer.from(value as Uint8Array).toString("hex")}`;
   if (type.endsWith("[]")) return arrayLiteral(value as unknown[]);
@@ -124,14 +124,27 @@ function encode(type: ColumnType, value: unknown): unknown {
 
 function arrayLiteral(values: unknown[]): string {
   const quoted = values.map((v) =>
-    v === null ? "null" : `"${cleanText(String(v)).replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`,
+    v === null || v === undefined
+      ? "null"
+      : `"${cleanText(String(v)).replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`,
   );
   return `{${quoted.join(",")}}`;
 }
 
-/** JSON in which 64-bit numbers are text, so that no reader bends them. */
+/** JSON in which 64-bit numbers are text, so that no reader bends them, and all text is such as PostgreSQL can hold. */
 export function toJson(value: unknown): string {
-  return JSON.stringify(value, (_key, v) => (typeof v === "bigint" ? v.toString() : v));
+  const json = JSON.stringify(value, (_key, v) => (typeof v === "bigint" ? v.toString() : v));
+  // Escapes of NUL and of half characters: rare, and only then is everything gone through again.
+  return json !== undefined && UNSTORABLE.test(json) ? JSON.stringify(cleanValue(JSON.parse(json))) : json;
+}
+
+const UNSTORABLE = /\\u(0000|d[89a-f])/;
+
+function cleanValue(value: unknown): unknown {
+  if (typeof value === "string") return cleanText(value);
+  if (Array.isArray(value)) return value.map(cleanValue);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, v]) => [cleanText(key), cleanValue(v)]));
 }
 
 /** Inserts new rows, updates those that differ, leaves the rest alone; says how many were written. */
