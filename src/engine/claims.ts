@@ -30,6 +30,8 @@ export class Claims {
   readonly #marks = new Map<number, string>();
   #rescanned_ms = Number.NEGATIVE_INFINITY;
   #turn = 0;
+  /** Before this moment nothing is left that was due or whose lease had ended, but for late commits. */
+  settled_at = BEGINNING;
 
   constructor(parts: ClaimParts) {
     this.#parts = parts;
@@ -50,9 +52,10 @@ export class Claims {
       db,
       lanes.rows().map((r) => ({ lane_id: r.lane_id, mark: this.mark(r.lane_id) })),
     );
+    this.settled_at = peeked[0]?.settled_at ?? BEGINNING;
     const leases: Lease[] = [];
     const taken = new Map<string, number>();
-    const room = (row: LaneRow) => lanes.slots(row, slots) - busy(row) - (taken.get(laneName(row)) ?? 0);
+    const room = (row: LaneRow) => lanes.slots(row, slots) - busy(row) - (taken.get(row.pair) ?? 0);
     const reserve = Math.max(0, Math.min(free, Math.ceil(slots * ASKED_RESERVE) - asked_busy, slots - 1));
     for (const urgency of ["asked", "routine"] as const) {
       const active = peeked.flatMap((p) => lanes.row(p.lane_id) ?? []).filter((r) => r.urgency === urgency);
@@ -61,7 +64,7 @@ export class Claims {
       const wants = active.map((row, i) => ({ row, most: parts[i]! })).filter((w) => w.most > 0);
       for (const lease of await this.#claim(wants, peeked, worker_id)) {
         leases.push(lease);
-        const name = laneName(lanes.row(lease.lane_id)!);
+        const name = lanes.row(lease.lane_id)!.pair;
         taken.set(name, (taken.get(name) ?? 0) + 1);
       }
     }
@@ -105,8 +108,6 @@ export class Claims {
     if (mark > this.mark(want.lane_id)) this.#marks.set(want.lane_id, mark);
   }
 }
-
-export const laneName = (row: LaneRow): string => `${row.source}\u0000${row.name}\u0000${row.upstream}`;
 
 /** Parts of `free` for those with room, as even as can be; the odd ones go round by turns. */
 export function shareOut(free: number, rooms: number[], turn: number): number[] {

@@ -92,7 +92,10 @@ export class Committer {
     const { db, lanes, clock, events } = this.#parts;
     const begun = clock.elapsed_ms();
     try {
-      for (const w of waiting) await lanes.ensure(db, specOf(lanes, w.unit));
+      for (const w of waiting) {
+        const spec = specOf(lanes, w.unit);
+        if (!lanes.known(spec)) await lanes.ensure(db, spec);
+      }
       const done = await retried(() =>
         finish(
           db,

@@ -3,7 +3,6 @@ import type { Clock } from "../clock.ts";
 import { TidemarkError } from "../errors.ts";
 import type { Events } from "../events.ts";
 import type { Db } from "../store/db.ts";
-import { laneName } from "./claims.ts";
 import type { LaneRow, Lanes } from "./lanes.ts";
 import { type Held, handBack, renew } from "./lease.ts";
 import type { ActivePull } from "./pull.ts";
@@ -38,7 +37,7 @@ export class HeldLeases {
   }
 
   busy(row: LaneRow): number {
-    return this.#busy.get(laneName(row)) ?? 0;
+    return this.#busy.get(row.pair) ?? 0;
   }
 
   has(pull: ActivePull): boolean {
@@ -60,8 +59,8 @@ export class HeldLeases {
 
   #count(pull: ActivePull, by: number): void {
     const row = this.#parts.lanes.row(pull.lease.lane_id);
-    if (row) this.#busy.set(laneName(row), (this.#busy.get(laneName(row)) ?? 0) + by);
-    if (pull.lease.asked) this.#asked += by;
+    if (row) this.#busy.set(row.pair, (this.#busy.get(row.pair) ?? 0) + by);
+    if (row?.urgency === "asked") this.#asked += by;
   }
 
   /** Remembers a lease that could not be given up properly. */

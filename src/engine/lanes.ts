@@ -14,6 +14,8 @@ export interface LaneRow {
   urgency: Urgency;
   first_come: boolean;
   fleet: number | null;
+  /** Both lanes of a pair have one name, under which their slots are counted. */
+  pair: string;
 }
 
 export interface LaneSpec {
@@ -86,12 +88,12 @@ export class Lanes {
 
   /** Reads the lanes of the known sources. */
   async load(db: Queryable): Promise<void> {
-    const { rows } = await db.query<LaneRow>(sql`
+    const { rows } = await db.query<Omit<LaneRow, "pair">>(sql`
       select lane_id, source, name, upstream, urgency, first_come, fleet
         from tidemark.lane where source = any(${[...this.sources.keys()]}::text[])`);
     for (const row of rows) {
-      this.#rows.set(row.lane_id, row);
       const key = pairKey(row.source, row.name, row.upstream);
+      this.#rows.set(row.lane_id, { ...row, pair: key });
       const pair = this.#pairs.get(key) ?? { asked: 0, routine: 0 };
       pair[row.urgency] = row.lane_id;
       this.#pairs.set(key, pair);

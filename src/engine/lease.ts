@@ -13,7 +13,6 @@ export interface Lease {
   failures: number;
   mail_done: bigint;
   mail_seq: bigint;
-  asked: boolean;
   source: string;
   kind: string;
   key: string;
@@ -41,9 +40,16 @@ export interface Want {
  * Claims up to `most` due rows of each lane, most overdue first, in one statement.
  *
  * `= any(array(…))` keeps the outer plan on the primary key and runs the inner scan once. SKIP LOCKED never waits
- * for another claimer. Lanes of a closed upstream are not scanned at all.
+ * for another claimer. Which lanes are open was asked just before (`peek`), so a closed one is not scanned at all.
  */
 export async function claim(db: Queryable, wants: Want[], ttl_ms: number, worker_id: number): Promise<Lease[]> {
+  const until = wants.some((w) => w.ahead_ms > 0)
+    ? sql`tidemark.now() + case
+            when w.ahead_ms > 0 and exists (
+              select 1 from tidemark.due e
+               where e.lane_id = w.lane_id and e.lease_until is null and e.due_at >= w.mark and e.due_at <= tidemark.now())
+            then w.ahead_ms else 0 end * interval '1 millisecond'`
+    : sql`tidemark.now()`;
   const picked = sql`
     select c.resource_id
       from unnest(${wants.map((w) => w.lane_id)}::int[], ${wants.map((w) => w.mark)}::timestamptz[],
@@ -51,19 +57,11 @@ export async function claim(db: Queryable, wants: Want[], ttl_ms: number, worker
      cross join lateral (
        select d.resource_id
          from tidemark.due d
-        where d.lane_id = w.lane_id and d.lease_until is null and d.due_at >= w.mark
-          and d.due_at <= tidemark.now() + case
-                when w.ahead_ms > 0 and exists (
-                  select 1 from tidemark.due e
-                   where e.lane_id = w.lane_id and e.lease_until is null and e.due_at >= w.mark and e.due_at <= tidemark.now())
-                then w.ahead_ms else 0 end * interval '1 millisecond'
+        where d.lane_id = w.lane_id and d.lease_until is null and d.due_at >= w.mark and d.due_at <= ${until}
         order by d.due_at
         limit w.most
           for update skip locked
-     ) c
-     where not exists (
-       select 1 from tidemark.lane l join tidemark.upstream u on u.upstream = l.upstream
-        where l.lane_id = w.lane_id and u.closed_until > tidemark.now())`;
+     ) c`;
   return leased(db, picked, ttl_ms, worker_id);
 }
 
@@ -73,12 +71,9 @@ export function claimFirstCome(db: Queryable, lane_id: number, most: number, ttl
     select d.resource_id
       from tidemark.due d
      where d.lane_id = ${lane_id} and d.lease_until is null and d.asked_at is not null and d.due_at <= tidemark.now()
-       and not exists (
-         select 1 from tidemark.lane l join tidemark.upstream u on u.upstream = l.upstream
-          where l.lane_id = ${lane_id} and u.closed_until > tidemark.now())
      order by d.asked_at
      limit ${most}
-       for update of d skip locked`;
+       for update skip locked`;
   return leased(db, picked, ttl_ms, worker_id);
 }
 
@@ -94,11 +89,11 @@ async function leased(
            lease_until = tidemark.now() + ${ttl_ms}::float8 * interval '1 millisecond',
            tried_at = tidemark.now(),
            worker_id = ${worker_id}
-      from tidemark.resource r, tidemark.lane l
+      from tidemark.resource r
      where d.resource_id = any(array(${picked}))
-       and r.resource_id = d.resource_id and l.lane_id = d.lane_id
+       and r.resource_id = d.resource_id
     returning d.resource_id, d.lease_no, d.lane_id, d.due_at, d.fresh_at, d.tried_at, d.failures, d.mail_done, d.mail_seq,
-              l.urgency = 'asked' as asked, r.source, r.kind, r.key, r.options, r.cursor, r.generation, r.changed_at, r.viewed_at, r.progress_done,
+              r.source, r.kind, r.key, r.options, r.cursor, r.generation, r.changed_at, r.viewed_at, r.progress_done,
               (r.error is not null or r.reason is not null or r.parked_at is not null or r.gone_at is not null) as marked,
               extract(epoch from tidemark.now())::float8 * 1000 as now_ms`);
   return rows;

@@ -36,6 +36,8 @@ export class ActivePull implements Pull {
   readonly generation: bigint;
   readonly fresh_at: string | null;
   readonly begun_ms: number;
+  /** A person asked for it, rather than the schedule. */
+  readonly asked: boolean;
   cursor: unknown;
   /** When it last committed something, or began. */
   alive_ms: number;
@@ -60,6 +62,7 @@ export class ActivePull implements Pull {
     this.kind = parts.lanes.kind(lease.source, lease.kind);
     this.generation = lease.generation + 1n;
     this.fresh_at = lease.fresh_at;
+    this.asked = parts.lanes.row(lease.lane_id)?.urgency === "asked";
     this.mail_done = lease.mail_done;
     this.done = lease.progress_done === null ? null : Number(lease.progress_done);
     this.begun_ms = parts.clock.elapsed_ms();

@@ -4,7 +4,7 @@ import { fresh, more } from "../contract.ts";
 import { asTidemarkError, type ErrorCode, TidemarkError } from "../errors.ts";
 import { toJson } from "../mirror/table.ts";
 import type { Message } from "./mailbox.ts";
-import { type End, endOf, endOfFailure, nextDue } from "./outcome.ts";
+import { type End, endOf, endOfFailure, nextDue, shortened } from "./outcome.ts";
 import {
   type ActivePull,
   checkBatch,
@@ -77,14 +77,14 @@ function endOfMail(pull: ActivePull, batch: Batch | null, result: Committed): En
     return endOf(batch.final, lease, kind, result.changed > 0, pull.now_ms());
   const calm = endOf(fresh(), lease, kind, result.changed > 0, pull.now_ms());
   if (!kind.pull && !kind.pullTogether) return calm;
-  if (lease.asked) return { ...endOf(more(), lease, kind, false, pull.now_ms()) };
+  if (pull.asked) return endOf(more(), lease, kind, false, pull.now_ms());
   const { wait_ms } = nextDue(kind, lease, result.changed > 0, pull.now_ms());
   return { ...calm, fresh: false, wait_ms: lease.fresh_at === null ? 0 : wait_ms };
 }
 
 /** Counts a try against the first message; parked, it no longer stands in the way of the next one. */
 async function charge(pull: ActivePull, message: Message, error: TidemarkError, parts: PullParts): Promise<Ended> {
-  const reason = error.message.slice(0, 1000);
+  const reason = shortened(error.message);
   const end = (result: Committed): End =>
     result.message_parked
       ? endOf(more(), pull.lease, pull.kind, false, pull.now_ms())

@@ -1,5 +1,4 @@
 /** When a resource falls due next, as pure functions of what is known about it. */
-import { createHash } from "node:crypto";
 import type { Schedule, ScheduleFacts } from "../contract.ts";
 import { formatDuration, parseDuration } from "../duration.ts";
 import { TidemarkError } from "../errors.ts";
@@ -11,10 +10,14 @@ function ms(duration: string | number): number {
   return parsed;
 }
 
-/** A number in [0, 1) that belongs to a resource for ever and spreads resources evenly. */
+/** A number in [0, 1) that belongs to a resource for ever and spreads resources evenly: FNV-1a with a final mix. */
 export function phaseOf(source: string, kind: string, key: string): number {
-  const digest = createHash("sha1").update(`${source}\u0000${kind}\u0000${key}`).digest();
-  return digest.readUInt32BE(0) / 2 ** 32;
+  const text = `${source}\u0000${kind}\u0000${key}`;
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i += 1) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32;
 }
 
 /**

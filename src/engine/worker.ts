@@ -2,15 +2,17 @@
 import sql from "sql-template-tag";
 import type { Clock } from "../clock.ts";
 import type { Source } from "../contract.ts";
-import { asTidemarkError, hasCode, TidemarkError } from "../errors.ts";
+import { TidemarkError } from "../errors.ts";
 import type { Events } from "../events.ts";
 import type { Db, Queryable } from "../store/db.ts";
+import { Alarm } from "./alarm.ts";
 import { Claims } from "./claims.ts";
 import type { CommitPoint } from "./commit.ts";
 import { Committer } from "./committer.ts";
 import { HeldLeases } from "./held.ts";
 import { Lanes } from "./lanes.ts";
 import { expire, type Lease, nextWake } from "./lease.ts";
+import { rideOut, surprise } from "./outage.ts";
 import { ActivePull, type Ended, endWithError, lost, type PullParts } from "./pull.ts";
 import { Room } from "./room.ts";
 import { run } from "./run.ts";
@@ -49,8 +51,6 @@ const EXPIRE_EVERY_MS = 500;
 const RELOAD_EVERY_MS = 10_000;
 const FLUSH_EVERY_MS = 5_000;
 const EXPIRE_MOST = 1_000;
-const LOST_WAIT_MS = 250;
-const LOST_WAIT_MS_MAX = 5_000;
 
 export class Worker {
   readonly lanes: Lanes;
@@ -61,7 +61,7 @@ export class Worker {
   readonly #statistics = new Statistics();
   readonly #waker: Waker;
   readonly #stop = new AbortController();
-  #wakeUp: AbortController = new AbortController();
+  readonly #alarm: Alarm;
   #worker_id = 0;
   #expired_ms = Number.NEGATIVE_INFINITY;
   #reloaded_ms = Number.NEGATIVE_INFINITY;
@@ -72,6 +72,7 @@ export class Worker {
   constructor(parts: WorkerParts) {
     const { db, clock, events, settings } = parts;
     this.#parts = parts;
+    this.#alarm = new Alarm(clock);
     this.lanes = new Lanes(parts.sources);
     this.#waker = parts.waker ?? new Waker(db, clock);
     const { lanes } = this;
@@ -106,13 +107,13 @@ export class Worker {
   async stop(now = false): Promise<void> {
     if (this.stopping || now) this.#now = true;
     this.#stop.abort();
-    this.#wakeUp.abort();
+    this.#alarm.ring();
     await this.#running;
   }
 
   async #run(): Promise<void> {
     const { events, settings, name, clock } = this.#parts;
-    const off = this.#waker.on(() => this.#wakeUp.abort());
+    const off = this.#waker.on(() => this.#alarm.ring());
     const beats = this.#beat();
     const flushes = this.#flush();
     let unlisten: (() => Promise<void>) | null = null;
@@ -123,7 +124,7 @@ export class Worker {
         unlisten ??= await this.#waker.listen();
         await this.#step();
       } catch (thrown) {
-        await this.#rideOut(thrown);
+        await rideOut(this.#parts, thrown, this.#stop.signal);
       }
     }
     await this.#shutDown();
@@ -137,12 +138,12 @@ export class Worker {
   /** One turn: claim and start what there is, or sleep until there may be something. */
   async #step(): Promise<void> {
     const { clock, settings, db, events } = this.#parts;
-    this.#wakeUp = new AbortController();
+    this.#alarm.clear();
     await this.#held.sayUnsaid();
     await this.#register();
     if (clock.elapsed_ms() - this.#expired_ms >= EXPIRE_EVERY_MS) await this.#expire();
     const free = settings.slots - this.#held.size;
-    if (free < Math.max(1, settings.slots / 8)) return this.#sleep(IDLE_MS_MAX);
+    if (free < Math.max(1, settings.slots / 8)) return this.#alarm.sleep(IDLE_MS_MAX);
     const begun = clock.elapsed_ms();
     const leases = await this.#claims.next(free, (row) => this.#held.busy(row), this.#held.asked, this.#worker_id);
     if (leases.length > 0) {
@@ -159,11 +160,7 @@ export class Worker {
     );
     const waits = [wake.due_ms, wake.expiry_ms, IDLE_MS_MAX, settings.lease_ttl_ms / 2].filter((w) => w !== null);
     // What is due but could not be claimed (a bound, a lock, no slot) is looked at again in a moment, not at once.
-    await this.#sleep(Math.max(Math.min(...waits) + 1, wake.due_ms !== null && wake.due_ms <= 0 ? 200 : 1));
-  }
-
-  async #sleep(ms: number): Promise<void> {
-    await this.#parts.clock.sleep(ms, this.#wakeUp.signal);
+    await this.#alarm.sleep(Math.max(Math.min(...waits) + 1, wake.due_ms !== null && wake.due_ms <= 0 ? 200 : 1));
   }
 
   /** A row for this worker, and the lanes that others made, now and then. */
@@ -182,8 +179,10 @@ export class Worker {
   async #expire(): Promise<void> {
     const { db, clock, events, settings } = this.#parts;
     const lanes = this.lanes.rows().map((r) => r.lane_id);
+    const settled = this.#claims.settled_at;
     const expired = await expire(db, lanes, this.#since, EXPIRE_MOST);
     this.#expired_ms = clock.elapsed_ms();
+    this.#since = expired.length < EXPIRE_MOST ? settled : "-infinity";
     if (expired.length === 0) return;
     events.emit("lease_expired", { count: expired.length });
     const worn = expired.filter((e) => e.failures >= settings.park_after).map((e) => e.resource_id);
@@ -230,7 +229,7 @@ export class Worker {
         tries: 5,
       });
     if (pull.woke) this.#waker.wake();
-    else this.#wakeUp.abort();
+    else this.#alarm.ring();
   }
 
   /** Renews leases, and ends pulls that hang: first asked to, then without asking. */
@@ -244,7 +243,7 @@ export class Worker {
           update tidemark.worker set seen_at = tidemark.now(), busy = ${this.#held.size}, stopping = ${this.stopping}
            where worker_id = ${this.#worker_id}`);
       } catch (thrown) {
-        if (!hasCode(thrown, "StoreDown")) this.#surprise(thrown);
+        surprise(this.#parts.events, thrown);
       }
       for (const pull of this.#held.hanging()) void this.#endHanging(pull);
     }
@@ -259,38 +258,11 @@ export class Worker {
   }
 
   async #flush(): Promise<void> {
-    const { clock, db } = this.#parts;
+    const { clock, db, events } = this.#parts;
     while (!this.stopping) {
       await clock.sleep(FLUSH_EVERY_MS, this.#stop.signal);
-      if (this.#worker_id > 0) await this.#statistics.flush(db, this.#worker_id).catch((e) => this.#surprise(e));
+      if (this.#worker_id > 0) await this.#statistics.flush(db, this.#worker_id).catch((e) => surprise(events, e));
     }
-  }
-
-  /** The database is away: wait and try again, ever more slowly, and go on by itself. */
-  async #rideOut(thrown: unknown): Promise<void> {
-    const { clock, events } = this.#parts;
-    if (!hasCode(thrown, "StoreDown")) {
-      this.#surprise(thrown);
-      await clock.sleep(LOST_WAIT_MS_MAX, this.#stop.signal);
-      return;
-    }
-    const begun = clock.elapsed_ms();
-    events.emit("store_lost", { reason: thrown.message });
-    for (let wait = LOST_WAIT_MS; !this.stopping; wait = Math.min(wait * 2, LOST_WAIT_MS_MAX)) {
-      await clock.sleep(wait, this.#stop.signal);
-      try {
-        await this.#parts.db.query(sql`select 1 as one`);
-        events.emit("store_back", { lost_ms: clock.elapsed_ms() - begun });
-        return;
-      } catch {
-        // Still away.
-      }
-    }
-  }
-
-  #surprise(thrown: unknown): void {
-    const error = asTidemarkError(thrown);
-    this.#parts.events.emit("surprise", { sentence: error.message, error_code: error.code, stack: error.stack ?? "" });
   }
 
   async #shutDown(): Promise<void> {
@@ -299,9 +271,7 @@ export class Worker {
     events.emit("worker_stopping", { worker: name, leases: this.#held.size, grace_ms });
     const begun = clock.elapsed_ms();
     while (this.#held.size > 0 && !this.#now && clock.elapsed_ms() - begun < grace_ms) {
-      this.#wakeUp = new AbortController();
-      if (this.#now) break;
-      await clock.sleep(Math.min(grace_ms, 1_000), this.#wakeUp.signal);
+      await this.#alarm.sleep(grace_ms - (clock.elapsed_ms() - begun));
     }
     try {
       await this.#held.giveUp();
@@ -310,7 +280,7 @@ export class Worker {
         await db.query(sql`delete from tidemark.worker where worker_id = ${this.#worker_id}`);
       }
     } catch (thrown) {
-      if (!hasCode(thrown, "StoreDown")) this.#surprise(thrown);
+      surprise(this.#parts.events, thrown);
     }
     this.#waker.wake();
   }

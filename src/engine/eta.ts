@@ -1,0 +1,139 @@
+/** A resource's place in line and when its turn will have come: what is ahead divided by what was done of late. */
+import sql from "sql-template-tag";
+import type { Queryable } from "../store/db.ts";
+import { RATE_MINUTES } from "./overview.ts";
+
+/** Beyond this many nobody counts places. */
+const AHEAD_MOST = 100_000;
+
+export interface InLine {
+  resource_id: bigint;
+  source: string;
+  kind: string;
+  status: string;
+  lane_id: number;
+  first_come: boolean;
+  due_at: string | null;
+  asked_at: string | null;
+}
+
+/** What is ahead of a resource in its lane, itself included. */
+export interface Ahead {
+  /** Claimable resources ahead, counted up to a bound. */
+  ahead: number;
+  /** Leases that live in the lane now. */
+  leased: number;
+  /** Progress that is left over all of these and the resource itself, as far as it is known … */
+  remaining: number;
+  /** … and how many of them have not said how much there is. */
+  unknown: number;
+}
+
+export interface Line {
+  /** 1 is next; null for a resource that is not waiting its turn. */
+  place: number | null;
+  eta_ms: number | null;
+}
+
+/** What was done lately: progress of the lane, and pulls of the kind that came to an end. */
+export interface Rates {
+  progress_per_ms: number;
+  pulls_per_ms: number;
+}
+
+/**
+ * ETA = remaining progress of all that is ahead ÷ the moving rate of the lane. Where nothing in the line reports
+ * progress a pull is the unit; where some do and some do not, nothing is known and nothing is said.
+ */
+export function estimate(ahead: Ahead, rates: Rates, leased: boolean): number | null {
+  const count = ahead.ahead + ahead.leased + (leased ? 0 : 1);
+  if (ahead.unknown === 0) {
+    if (rates.progress_per_ms <= 0) return null;
+    return Math.round(ahead.remaining / rates.progress_per_ms);
+  }
+  if (ahead.unknown < count || rates.pulls_per_ms <= 0) return null;
+  return Math.round(count / rates.pulls_per_ms);
+}
+
+/** Place and ETA of a resource that is due or leased; the others are not in line. */
+export async function readLine(db: Queryable, row: InLine): Promise<Line> {
+  if (row.status !== "due" && row.status !== "leased") return { place: null, eta_ms: null };
+  const leased = row.status === "leased";
+  const ahead = leased ? await readBeside(db, row) : await readAhead(db, row);
+  const rates = await readRates(db, row);
+  return { place: leased ? null : ahead.ahead + 1, eta_ms: estimate(ahead, rates, leased) };
+}
+
+/**
+ * Those ahead: all that is claimable in the asked twin of a routine lane, what comes earlier in the lane's own order, and what is
+ * leased. Each part is read from the index that claims use, up to the bound.
+ */
+export async function readAhead(db: Queryable, row: InLine): Promise<Ahead> {
+  const order = row.first_come ? sql`d.asked_at` : sql`d.due_at`;
+  const at = row.first_come ? row.asked_at : row.due_at;
+  const { rows } = await db.query<Ahead>(sql`
+    with mine as (
+      select lane_id, source, name, upstream, urgency from tidemark.lane where lane_id = ${row.lane_id}::int
+    ), claimable as (
+      (select d.resource_id from tidemark.due d
+        where d.lane_id = ${row.lane_id}::int and d.lease_until is null and d.due_at <= tidemark.now()
+          and (${order}, d.resource_id) < (${at}::timestamptz, ${row.resource_id}::bigint)
+        limit ${AHEAD_MOST})
+      union all
+      (select d.resource_id
+         from mine m
+         join tidemark.lane a on (a.source, a.name, a.upstream, a.urgency) = (m.source, m.name, m.upstream, 'asked')
+         join tidemark.due d on d.lane_id = a.lane_id and d.lease_until is null and d.due_at <= tidemark.now()
+        where m.urgency = 'routine'
+        limit ${AHEAD_MOST})
+    ), held as (
+      select d.resource_id
+        from mine m
+        join tidemark.lane a on (a.source, a.name, a.upstream) = (m.source, m.name, m.upstream)
+        join tidemark.due d on d.lane_id = a.lane_id and d.lease_until > tidemark.now()
+    )
+    select (select count(*) from claimable)::int as ahead,
+           (select count(*) from held)::int as leased,
+           coalesce(sum(greatest(0, r.progress_total - r.progress_done)), 0)::float8 as remaining,
+           (count(*) filter (where r.progress_total is null or r.progress_done is null))::int as unknown
+      from (select resource_id from claimable
+            union all select resource_id from held
+            union all select ${row.resource_id}::bigint) w
+      join tidemark.resource r on r.resource_id = w.resource_id`);
+  return rows[0]!;
+}
+
+/** For one that is being pulled: it shares the lane's rate with the others that are, in equal parts. */
+export async function readBeside(db: Queryable, row: InLine): Promise<Ahead> {
+  const { rows } = await db.query<Ahead>(sql`
+    select 0 as ahead, n.leased,
+           (greatest(0, r.progress_total - r.progress_done) * greatest(1, n.leased))::float8 as remaining,
+           case when r.progress_total is null or r.progress_done is null then n.leased else 0 end as unknown
+      from tidemark.resource r
+     cross join (select count(*)::int as leased from tidemark.due
+                  where lane_id = ${row.lane_id}::int and lease_until > tidemark.now()) n
+     where r.resource_id = ${row.resource_id}::bigint`);
+  const { ahead, leased, remaining, unknown } = rows[0]!;
+  return { ahead, leased, remaining: remaining ?? 0, unknown };
+}
+
+/** Moving rates: progress over both lanes of the pair, and pulls of the kind that ended. */
+export async function readRates(db: Queryable, row: InLine): Promise<Rates> {
+  const { rows } = await db.query<Rates>(sql`
+    with mine as (
+      select b.lane_id
+        from tidemark.lane a join tidemark.lane b on (a.source, a.name, a.upstream) = (b.source, b.name, b.upstream)
+       where a.lane_id = ${row.lane_id}::int
+    )
+    select coalesce((
+             select (sum(p.done) / greatest(60000, extract(epoch from tidemark.now() - min(p.minute)) * 1000))::float8
+               from tidemark.progress p
+              where p.lane_id in (select lane_id from mine)
+                and p.minute > tidemark.now() - ${RATE_MINUTES}::int * interval '1 minute'), 0) as progress_per_ms,
+           coalesce((
+             select (sum(c.pulls) / greatest(60000, extract(epoch from tidemark.now() - min(c.minute)) * 1000))::float8
+               from tidemark.pull_count c
+              where c.source = ${row.source} and c.kind = ${row.kind} and c.outcome in ('fresh', 'gone', 'failed')
+                and c.minute > tidemark.now() - ${RATE_MINUTES}::int * interval '1 minute'), 0) as pulls_per_ms`);
+  return rows[0]!;
+}

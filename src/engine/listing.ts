@@ -1,0 +1,138 @@
+/** The resources that match a filter, a page at a time by their number, however many there are. */
+import sql, { empty, type Sql } from "sql-template-tag";
+import type { Clock } from "../clock.ts";
+import type { Queryable } from "../store/db.ts";
+
+export const LIST_MOST = 500;
+/** Resources looked at in one statement; about 0.1 s where none of them matches. */
+const WINDOW = 50_000;
+/** After this long a page is given out as it is, with where to go on. */
+const PAGE_MS_MAX = 500;
+
+export type StatusName = "waiting" | "due" | "leased" | "parked" | "paused" | "gone";
+export const status_names: readonly StatusName[] = ["waiting", "due", "leased", "parked", "paused", "gone"];
+
+export interface Filter {
+  source?: string | undefined;
+  kind?: string | undefined;
+  status?: StatusName | undefined;
+  /** A part of the key. */
+  q?: string | undefined;
+  /** The whole key. */
+  key?: string | undefined;
+}
+
+export interface Listed {
+  resource_id: bigint;
+  source: string;
+  kind: string;
+  key: string;
+  status: StatusName;
+  due_at: string | null;
+  fresh_at: string | null;
+  tried_at: string | null;
+  changed_at: string | null;
+  followed: boolean;
+  failures: number;
+  reason: string | null;
+  messages: bigint;
+  progress_done: bigint | null;
+  progress_total: bigint | null;
+}
+
+export interface Page {
+  resources: Listed[];
+  /** Give it as `after` to go on; null at the end. A page may be short, even empty, and not the last. */
+  next: bigint | null;
+}
+
+/** Filters by status that have an index of their own, which finds few among many without looking at the rest. */
+const rare: Partial<Record<StatusName, Sql>> = {
+  parked: sql`select r.resource_id from tidemark.resource r where r.parked_at is not null`,
+  paused: sql`select r.resource_id from tidemark.resource r where r.paused_at is not null`,
+  gone: sql`select r.resource_id from tidemark.resource r where r.gone_at is not null`,
+  leased: sql`select r.resource_id from tidemark.due r where r.lease_until is not null`,
+};
+
+const everything = sql`select r.resource_id from tidemark.resource r where true`;
+
+interface Window {
+  resources: Listed[];
+  looked_at: number;
+  last: bigint | null;
+}
+
+/** One bounded look: the next resources by number, and which of them match. */
+async function readWindow(db: Queryable, filter: Filter, after: bigint, most: number): Promise<Window> {
+  const from = (filter.status && rare[filter.status]) ?? everything;
+  // Where the wide table is driven, its own columns narrow the window itself.
+  const narrow =
+    filter.status === "leased"
+      ? empty
+      : sql`and (${filter.source ?? null}::text is null or r.source = ${filter.source ?? null})`;
+  const { rows } = await db.query<Partial<Listed> & { seen: bigint }>(sql`
+    with looked_at as materialized (
+      ${from} and r.resource_id > ${after}::bigint ${narrow} order by r.resource_id limit ${WINDOW}
+    ), matched as (
+      select s.resource_id, s.source, s.kind, s.key, s.status, nullif(s.due_at, 'infinity') as due_at, s.fresh_at, s.tried_at,
+             s.changed_at, s.followed_at is not null as followed, s.failures::int as failures, s.reason, s.mail as messages,
+             s.progress_done, s.progress_total
+        from looked_at w join tidemark.status s on s.resource_id = w.resource_id
+       where (${filter.source ?? null}::text is null or s.source = ${filter.source ?? null})
+         and (${filter.kind ?? null}::text is null or s.kind = ${filter.kind ?? null})
+         and (${filter.status ?? null}::text is null or s.status = ${filter.status ?? null})
+         and (${filter.q ?? null}::text is null or strpos(lower(s.key), lower(${filter.q ?? null})) > 0)
+       order by s.resource_id limit ${most}
+    )
+    select m.resource_id, m.source, m.kind, m.key, m.status, m.due_at, m.fresh_at, m.tried_at, m.changed_at, m.followed,
+           m.failures, m.reason, m.messages, m.progress_done, m.progress_total, n.seen, n.last
+      from (select count(*) as seen, max(resource_id) as last from looked_at) n left join matched m on true`);
+  const { seen, last } = rows[0] as unknown as { seen: bigint; last: bigint | null };
+  const resources = rows
+    .filter((row) => row.resource_id != null)
+    .map((row) => {
+      const { seen: _seen, last: _last, ...listed } = row as Listed & { seen: bigint; last: bigint };
+      return listed;
+    });
+  return { resources, looked_at: Number(seen), last };
+}
+
+/** A page of at most `limit`; looks on for a while when little matches, and then says where to go on. */
+export async function listResources(
+  db: Queryable,
+  clock: Clock,
+  filter: Filter,
+  after: bigint,
+  limit: number,
+): Promise<Page> {
+  if (filter.key !== undefined) return { resources: await findByKey(db, filter, filter.key), next: null };
+  const most = Math.min(Math.max(1, limit), LIST_MOST);
+  const begun = clock.elapsed_ms();
+  const resources: Listed[] = [];
+  let from = after;
+  for (;;) {
+    const window = await readWindow(db, filter, from, most - resources.length + 1);
+    resources.push(...window.resources);
+    if (resources.length > most) {
+      const page = resources.slice(0, most);
+      return { resources: page, next: page.at(-1)!.resource_id };
+    }
+    if (window.looked_at < WINDOW || window.last === null) return { resources, next: null };
+    from = window.last;
+    if (clock.elapsed_ms() - begun > PAGE_MS_MAX) return { resources, next: from };
+  }
+}
+
+/** The resources of that very key, one a kind at most. */
+async function findByKey(db: Queryable, filter: Filter, key: string): Promise<Listed[]> {
+  const { rows } = await db.query<Listed>(sql`
+    select s.resource_id, s.source, s.kind, s.key, s.status, nullif(s.due_at, 'infinity') as due_at, s.fresh_at, s.tried_at,
+           s.changed_at, s.followed_at is not null as followed, s.failures::int as failures, s.reason, s.mail as messages,
+           s.progress_done, s.progress_total
+      from tidemark.status s
+     where s.source = ${filter.source ?? null} and s.key = ${key}
+       and (${filter.kind ?? null}::text is null or s.kind = ${filter.kind ?? null})
+       and (${filter.status ?? null}::text is null or s.status = ${filter.status ?? null})
+     order by s.kind limit ${LIST_MOST}`);
+  return rows;
+}
