@@ -67,10 +67,17 @@ export async function testEmbedded({
   return { db, data, close };
 }
 
-/** The same tests for both drivers; each call of `open` gives a new database. */
-export function bothStores(name: string, suite: (open: (options?: TestOptions) => Promise<TestStore>) => void): void {
-  describe(`${name}, on PostgreSQL`, () => suite(testDatabase));
-  describe(`${name}, embedded`, () => suite(testEmbedded));
+type Open = (options?: TestOptions) => Promise<TestStore>;
+
+/** For `describe.each(stores)("…, on $store", ({ open }) => …)`: each call of `open` gives a new database. */
+export const stores: { store: string; open: Open }[] = [
+  { store: "PostgreSQL", open: testDatabase },
+  { store: "the embedded database", open: testEmbedded },
+];
+
+/** The same tests for both drivers. */
+export function bothStores(name: string, suite: (open: Open) => void): void {
+  describe.each(stores)(`${name}, on $store`, ({ open }) => suite(open));
 }
 
 function engine(): Promise<Migrations> {

@@ -1,7 +1,7 @@
 /** Opens whichever database the settings name. */
 import sql from "sql-template-tag";
 import { TidemarkError } from "../errors.ts";
-import type { Db } from "./db.ts";
+import type { Db, Queryable } from "./db.ts";
 import { openEmbedded } from "./embedded.ts";
 import { openPostgres } from "./postgres.ts";
 
@@ -28,7 +28,8 @@ export async function openStore({ database_url, data, ...options }: StoreOptions
   return db;
 }
 
-async function requireVersion(db: Db): Promise<void> {
+/** SQL of ours is what all of these know. */
+export async function requireVersion(db: Queryable): Promise<void> {
   const { rows } = await db.query<{ version: number }>(
     sql`select current_setting('server_version_num')::int / 10000 as version`,
   );

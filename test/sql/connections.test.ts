@@ -1,6 +1,7 @@
 /** Lost connections are ridden out: the next statement works, and listeners hear again. */
 import sql from "sql-template-tag";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { realClock } from "../../src/clock.ts";
 import { TidemarkError } from "../../src/errors.ts";
 import type { Db } from "../../src/store/db.ts";
 import { openStore } from "../../src/store/open.ts";
@@ -50,7 +51,7 @@ describe("a connection that is lost", () => {
     await killAll(other);
     // Their ends have been sent before the answer to this was; nothing is left that could still be handed out.
     await other.query(sql`select 1`);
-    await new Promise((resolve) => setImmediate(resolve));
+    await realClock.sleep(0);
     const results = await Promise.allSettled([1, 2, 3].map(() => db.query(sql`select 1`)));
     for (const end of results) {
       if (end.status === "rejected") expect(end.reason).toMatchObject({ code: "StoreDown", retry: "later" });
@@ -79,7 +80,7 @@ describe("a connection that is lost", () => {
     const db = openPostgres(url, { max: 1 });
     const attempt = db.transaction(async () => {
       await killAll(other);
-      await new Promise((resolve) => setImmediate(resolve));
+      await realClock.sleep(0);
       return "unaware";
     });
     await expect(attempt).rejects.toMatchObject({ code: "StoreDown" });

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Db } from "../../src/store/db.ts";
 import { checkMigrated, type Migrations, migrate, readMigrations } from "../../src/store/migrate.ts";
 import { openPostgres } from "../../src/store/postgres.ts";
-import { bothStores, testDatabase } from "../postgres.ts";
+import { stores, testDatabase } from "../postgres.ts";
 
 const steps = (...texts: string[]): Migrations => ({
   owner: "shop",
@@ -17,7 +17,7 @@ const steps = (...texts: string[]): Migrations => ({
 const one = "create schema shop; create table shop.item (id int primary key); insert into shop.item values (1), (2);";
 const two = "alter table shop.item add column price int not null default 5; update shop.item set price = id * 10;";
 
-bothStores("migrations", (open) => {
+describe.each(stores)("migrations, on $store", ({ open }) => {
   let db: Db;
   beforeAll(async () => {
     ({ db } = await open());

@@ -1,8 +1,9 @@
 /** What both database drivers promise, proved on both. */
 import sql, { raw } from "sql-template-tag";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { realClock } from "../../src/clock.ts";
 import type { Db } from "../../src/store/db.ts";
-import { bothStores } from "../postgres.ts";
+import { stores } from "../postgres.ts";
 
 /** A promise to be kept later. */
 function signal<T = void>() {
@@ -13,7 +14,7 @@ function signal<T = void>() {
   return { promise, resolve };
 }
 
-bothStores("a store", (open) => {
+describe.each(stores)("a store, on $store", ({ open }) => {
   let db: Db;
   beforeAll(async () => {
     ({ db } = await open());
@@ -202,7 +203,7 @@ bothStores("a store", (open) => {
       const running = db.query(slow, { signal: control.signal });
       const reason = new Error("enough");
       // Sent by now; whether it runs already does not matter.
-      setImmediate(() => control.abort(reason));
+      void realClock.sleep(0).then(() => control.abort(reason));
       await expect(running).rejects.toBe(reason);
       expect((await db.query(sql`select 1 as one`)).rows).toEqual([{ one: 1 }]);
     });
@@ -213,7 +214,7 @@ bothStores("a store", (open) => {
       const running = db.transaction(
         async (tx) => {
           await tx.query(sql`insert into note (id) values (7)`);
-          setImmediate(() => control.abort(reason));
+          void realClock.sleep(0).then(() => control.abort(reason));
           await tx.query(slow);
         },
         { signal: control.signal },
