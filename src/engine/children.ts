@@ -1,6 +1,7 @@
 /** Which resource brought forth which, and what becomes of those that nobody wants any more. */
 import sql from "sql-template-tag";
 import type { Queryable } from "../store/db.ts";
+import { lockDue } from "./resources.ts";
 
 /** Notes that a listing of this generation saw these children. */
 export async function seeChildren(
@@ -34,12 +35,15 @@ export async function orphan(tx: Queryable, candidates: bigint[], reason: string
   const all: bigint[] = [];
   let next = candidates;
   while (next.length > 0) {
+    // First the due rows, as everyone locks them, in a statement of its own: whoever follows or lists one of these at the
+    // same time holds that lock, and what they did is seen by the next statement only.
+    await lockDue(
+      tx,
+      next.toSorted((a, b) => (a < b ? -1 : 1)),
+    );
     const { rows } = await tx.query<{ resource_id: bigint }>(sql`
       update tidemark.resource r set gone_at = tidemark.now(), reason = ${reason}, parked_at = null, paused_at = null
-       where r.resource_id = any(array(
-               select o.resource_id from tidemark.resource o
-                where o.resource_id = any(${next}::bigint[]) and o.followed_at is null and o.gone_at is null
-                order by o.resource_id for update))
+       where r.resource_id = any(${next}::bigint[]) and r.followed_at is null and r.gone_at is null
          and not exists (select 1 from tidemark.edge e where e.child_id = r.resource_id)
       returning r.resource_id`);
     const orphans = rows.map((r) => r.resource_id);

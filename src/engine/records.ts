@@ -29,7 +29,8 @@ export async function applyRecords(
   }
   for (const u of units) {
     const result = results.get(u)!;
-    const ids = (refs: Ref[]) => refs.flatMap((r) => targets.get(scoped(u.lease.source, r)) ?? []);
+    // Each once: a listing may name a child twice, and one statement cannot write a row twice.
+    const ids = (refs: Ref[]) => [...new Set(refs.flatMap((r) => targets.get(scoped(u.lease.source, r)) ?? []))];
     for (const drop of u.batch?.drop ?? []) result.changed += await dropRows(tx, drop.table, drop.keys);
     if (!shared) for (const put of u.batch?.put ?? []) result.changed += await putRows(tx, put.table, put.rows);
     if (u.batch?.children) await applyChildren(tx, u, ids(u.batch.children.found));

@@ -87,7 +87,7 @@ export async function makeDue(tx: Queryable, ids: bigint[]): Promise<void> {
      where resource_id = any(${ids}::bigint[]) and lease_until is null and due_at > tidemark.now()`);
 }
 
-/** Brings back what was gone and is mentioned again. Its records went, so it begins anew. */
+/** Brings back what was gone and is mentioned again. Its records went, so it begins anew, at the end of the line. */
 export async function reviveGone(tx: Queryable, ids: bigint[]): Promise<bigint[]> {
   if (ids.length === 0) return [];
   const { rows } = await tx.query<{ resource_id: bigint }>(sql`
@@ -96,8 +96,9 @@ export async function reviveGone(tx: Queryable, ids: bigint[]): Promise<bigint[]
        where resource_id = any(${ids}::bigint[]) and gone_at is not null
       returning resource_id
     )
-    update tidemark.due d set due_at = tidemark.now(), not_before = '-infinity', failures = 0
-      from back where d.resource_id = back.resource_id
+    update tidemark.due d set due_at = tidemark.now(), not_before = '-infinity', failures = 0,
+           asked_at = case when l.first_come then tidemark.now() end
+      from back, tidemark.lane l where d.resource_id = back.resource_id and l.lane_id = d.lane_id
     returning d.resource_id`);
   return rows.map((r) => r.resource_id);
 }

@@ -1,8 +1,8 @@
 /** A clock whose time moves only when it is told to, or when everything that uses it sleeps; the database's clock moves with it. */
-import sql from "sql-template-tag";
+import sql, { type Sql } from "sql-template-tag";
 import type { Clock } from "../clock.ts";
 import type { Db, Queryable, QueryOptions, Result, TransactionOptions, Tx } from "../store/db.ts";
-import type { Sql } from "sql-template-tag";
+import { OpenCalls } from "./calls.ts";
 
 interface Sleeper {
   at_ms: number;
@@ -16,7 +16,11 @@ const QUIET_TURNS = 3;
 export class VirtualClock implements Clock {
   #now_ms = 0;
   #busy = 0;
+  /** Of those that are busy, and of the calls under way, how many only wait for the clock or for the test. */
+  #idle = { work: 0, call: 0 };
+  #calls: OpenCalls | null = null;
   #n = 0;
+  #stir: () => void = () => undefined;
   readonly #sleepers = new Set<Sleeper>();
   /** Called after each move, before anyone wakes. */
   onMove: (elapsed_ms: number) => Promise<void> = async () => undefined;
@@ -46,20 +50,54 @@ export class VirtualClock implements Clock {
       return await work();
     } finally {
       this.#busy -= 1;
+      this.#stir();
     }
+  }
+
+  /** Such work, or an HTTP call, only waits for this: meanwhile time may move. */
+  async waiting<T>(gate: Promise<T>, what: "work" | "call" = "work"): Promise<T> {
+    this.#idle[what] += 1;
+    this.#stir();
+    try {
+      return await gate;
+    } finally {
+      this.#idle[what] -= 1;
+    }
+  }
+
+  /** From now on time does not move by itself while an HTTP call of this process is under way; call the result to end that. */
+  watchCalls(): () => void {
+    const calls = new OpenCalls(() => this.#stir());
+    this.#calls = calls;
+    return () => {
+      calls.close();
+      if (this.#calls === calls) this.#calls = null;
+      this.#stir();
+    };
+  }
+
+  get #working(): boolean {
+    return this.#busy > this.#idle.work || (this.#calls?.count ?? 0) > this.#idle.call;
   }
 
   /** Resolves when nothing is going on but sleep. */
   async settle(): Promise<void> {
-    for (let quiet = 0; quiet < QUIET_TURNS; quiet = this.#busy === 0 ? quiet + 1 : 0)
+    for (let quiet = 0; quiet < QUIET_TURNS; quiet = this.#working ? 0 : quiet + 1) {
+      // Woken rather than looking again and again: on a small machine that would slow down what we wait for.
+      if (this.#working)
+        await new Promise<void>((resolve) => {
+          this.#stir = resolve;
+        });
       await new Promise((resolve) => setImmediate(resolve));
+    }
   }
 
   /** Lets everything run until it sleeps, then wakes the next sleeper; false when nobody sleeps or the time is up. */
   async step(until_ms = Number.POSITIVE_INFINITY): Promise<boolean> {
     await this.settle();
     let next: Sleeper | null = null;
-    for (const s of this.#sleepers) if (!next || s.at_ms < next.at_ms || (s.at_ms === next.at_ms && s.n < next.n)) next = s;
+    for (const s of this.#sleepers)
+      if (!next || s.at_ms < next.at_ms || (s.at_ms === next.at_ms && s.n < next.n)) next = s;
     if (!next || next.at_ms > until_ms) return false;
     await this.#moveTo(next.at_ms);
     next.wake();
@@ -80,7 +118,8 @@ export class VirtualClock implements Clock {
     for (;;) {
       await this.settle();
       if (await condition()) return;
-      if (!(await this.step(until_ms))) throw new Error(`the condition did not come true within ${most_ms} ms of virtual time`);
+      if (!(await this.step(until_ms)))
+        throw new Error(`the condition did not come true within ${most_ms} ms of virtual time`);
     }
   }
 
@@ -93,6 +132,9 @@ export class VirtualClock implements Clock {
 
 /** Where virtual time begins in the database. */
 export const EPOCH = "2030-01-01T00:00:00.000000Z";
+
+/** The time of day, as the database sees it. */
+export const wall_ms = (clock: Clock): number => Date.parse(EPOCH) + clock.elapsed_ms();
 
 /**
  * Replaces the database's clock by a row and moves that row with the virtual clock. Returns the database as the code under

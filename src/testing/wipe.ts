@@ -1,0 +1,14 @@
+/** Empties a database between two runs, without migrating it again. */
+import { raw } from "sql-template-tag";
+import type { Queryable } from "../store/db.ts";
+
+const engine = [
+  ...["resource", "due", "lane", "upstream", "edge", "message", "tidemark", "skip", "feed", "worker"],
+  ...["pull", "pull_count", "progress", "budget"],
+].map((name) => `tidemark.${name}`);
+
+/** All that the engine keeps and the tables given, with their numbers beginning anew. */
+export async function wipe(db: Queryable, tables: { name: string }[] = []): Promise<void> {
+  const names = [...engine, ...new Set(tables.map((t) => t.name))];
+  await db.query(raw(`truncate ${names.join(", ")} restart identity cascade`));
+}
