@@ -18,8 +18,6 @@ export interface Filter {
   status?: StatusName | undefined;
   /** A part of the key. */
   q?: string | undefined;
-  /** The whole key. */
-  key?: string | undefined;
 }
 
 export interface Listed {
@@ -105,7 +103,6 @@ export async function listResources(
   after: bigint,
   limit: number,
 ): Promise<Page> {
-  if (filter.key !== undefined) return { resources: await findByKey(db, filter, filter.key), next: null };
   const most = Math.min(Math.max(1, limit), LIST_MOST);
   const begun = clock.elapsed_ms();
   const resources: Listed[] = [];
@@ -123,16 +120,14 @@ export async function listResources(
   }
 }
 
-/** The resources of that very key, one a kind at most. */
-async function findByKey(db: Queryable, filter: Filter, key: string): Promise<Listed[]> {
+/** The resources of that very key, one a kind at most. Kinds are named so that the key is found through its index. */
+export async function findByKey(db: Queryable, source: string, kinds: string[], key: string): Promise<Listed[]> {
   const { rows } = await db.query<Listed>(sql`
     select s.resource_id, s.source, s.kind, s.key, s.status, nullif(s.due_at, 'infinity') as due_at, s.fresh_at, s.tried_at,
            s.changed_at, s.followed_at is not null as followed, s.failures::int as failures, s.reason, s.mail as messages,
            s.progress_done, s.progress_total
       from tidemark.status s
-     where s.source = ${filter.source ?? null} and s.key = ${key}
-       and (${filter.kind ?? null}::text is null or s.kind = ${filter.kind ?? null})
-       and (${filter.status ?? null}::text is null or s.status = ${filter.status ?? null})
+     where s.source = ${source} and s.kind = any(${kinds}::text[]) and s.key = ${key}
      order by s.kind limit ${LIST_MOST}`);
   return rows;
 }

@@ -70,7 +70,10 @@ async function lockParked(tx: Tx, resource_id: bigint, seq: bigint): Promise<str
   const [found] = rows;
   if (!found) throw new TidemarkError("NotFollowed", `There is no message ${seq} of resource ${resource_id}.`);
   if (!found.parked)
-    throw new TidemarkError("InputInvalid", `Message ${seq} of resource ${resource_id} is not parked; it waits its turn.`);
+    throw new TidemarkError(
+      "InputInvalid",
+      `Message ${seq} of resource ${resource_id} is not parked; it waits its turn.`,
+    );
   return found.coalesce_key;
 }
 
@@ -104,26 +107,4 @@ async function unpark(tx: Tx, resource_id: bigint, seq: bigint, again: bigint): 
   await tx.query(sql`
     update tidemark.message set seq = ${again}::bigint, parked_at = null, tries = 0, error = null
      where resource_id = ${resource_id}::bigint and seq = ${seq}::bigint`);
-}
-
-export interface BudgetStatus {
-  budget: string;
-  upstream: string;
-  used: number;
-  spent_until: string | null;
-  window_until: string | null;
-  closed_until: string | null;
-  closed_reason: string | null;
-}
-
-/** What was spent of each allowance, and whether its upstream is closed. */
-export async function readBudgets(db: Queryable): Promise<BudgetStatus[]> {
-  const { rows } = await db.query<BudgetStatus>(sql`
-    select b.budget, b.upstream, b.used,
-           nullif(b.spent_until, '-infinity') as spent_until, nullif(b.window_until, '-infinity') as window_until,
-           case when u.closed_until > tidemark.now() then u.closed_until end as closed_until,
-           case when u.closed_until > tidemark.now() then u.closed_reason end as closed_reason
-      from tidemark.budget b left join tidemark.upstream u on u.upstream = b.upstream
-     order by b.budget limit 1000`);
-  return rows;
 }

@@ -1,0 +1,153 @@
+/** `tidemark doctor`: looks at everything that has to be in order, and says what to do about what is not. */
+import { readFile, statfs } from "node:fs/promises";
+import path from "node:path";
+import type { Command } from "commander";
+import sql from "sql-template-tag";
+import { type Config, configWarnings } from "../config.ts";
+import { asTidemarkError, TidemarkError } from "../errors.ts";
+import type { Db } from "../store/db.ts";
+import { checkMigrated } from "../store/migrate.ts";
+import { openStore } from "../store/open.ts";
+import { migrationsOf } from "./migrations.ts";
+import { examples, jsonOption, sourceOption } from "./options.ts";
+import { paint } from "./output.ts";
+import { readServerFile } from "./server-file.ts";
+import { type DataOptions, print, type Settings, type Shell } from "./shell.ts";
+
+interface Finding {
+  what: string;
+  well: "yes" | "warning" | "no";
+  sentence: string;
+}
+
+const GIB = 1024 ** 3;
+const CLOCK_MS_MAX = 5_000;
+
+export function addDoctor(program: Command, shell: Shell): void {
+  const command = program
+    .command("doctor")
+    .summary("check the database, the schema, the clock, the disk and the settings")
+    .description("Looks and changes nothing. Ends with 1 when something is not in order.");
+  examples(jsonOption(sourceOption(command)), [["tidemark doctor", ""]]).action(async (options: DataOptions) => {
+    const settings = await shell.settings(options.source ?? []);
+    const findings = [
+      ...checkNode(),
+      ...checkSettings(settings),
+      ...(await checkStore(settings)),
+      ...(await checkDisk(settings.config)),
+    ];
+    const marks = {
+      yes: paint(shell.output, "green", "ok"),
+      warning: paint(shell.output, "yellow", "!!"),
+      no: paint(shell.output, "red", "NO"),
+    };
+    print(shell, options, { findings }, () =>
+      findings.map((f) => `${marks[f.well]}  ${f.what.padEnd(9)} ${f.sentence}`),
+    );
+    const bad = findings.filter((f) => f.well === "no");
+    if (bad.length > 0) throw new TidemarkError("Unexpected", `Not in order: ${bad.map((f) => f.what).join(", ")}.`);
+  });
+}
+
+const yes = (what: string, sentence: string): Finding => ({ what, well: "yes", sentence });
+const warning = (what: string, sentence: string): Finding => ({ what, well: "warning", sentence });
+const no = (what: string, sentence: string): Finding => ({ what, well: "no", sentence });
+
+function checkNode(): Finding[] {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  const old = major < 20 || (major === 20 && minor < 19);
+  return [
+    old
+      ? no("node", `Node ${process.versions.node} is too old: use 20.19 or newer.`)
+      : yes("node", `Node ${process.versions.node}.`),
+  ];
+}
+
+function checkSettings({ config, sources }: Settings): Finding[] {
+  const names = sources.map(({ name }) => name).join(", ");
+  return [
+    ...configWarnings(config).map((sentence) => warning("settings", sentence)),
+    yes("settings", `${config.given.length} given by the environment; \`tidemark config\` lists all.`),
+    names ? yes("sources", `${names}.`) : warning("sources", "None is loaded: give one with --source ./mine.js."),
+  ];
+}
+
+async function checkStore(settings: Settings): Promise<Finding[]> {
+  const { config } = settings;
+  let db: Db;
+  try {
+    db = await openStore({
+      database_url: config.database_url ?? undefined,
+      data: config.data,
+      application_name: "tidemark doctor",
+      max: 2,
+    });
+  } catch (thrown) {
+    const error = asTidemarkError(thrown);
+    if (error.code !== "StoreLocked") return [no("database", error.message)];
+    const server = await readServerFile(config.data);
+    const where = server ? `its server is at ${server.url}` : "it serves no HTTP";
+    return [
+      warning(
+        "database",
+        `The embedded database in ${config.data} is held by process ${error.details.pid}; ${where}. Ask it: /readyz.`,
+      ),
+    ];
+  }
+  try {
+    return [...kindOf(db), await checkVersion(db), await checkSchema(db, settings), await checkClock(db)];
+  } catch (thrown) {
+    return [no("database", asTidemarkError(thrown).message)];
+  } finally {
+    await db.close();
+  }
+}
+
+function kindOf(db: Db): Finding[] {
+  if (db.kind === "postgres") return [];
+  return [
+    warning(
+      "database",
+      "Embedded: it survives a killed process but not a power loss, and only one process may use it. For more, set DATABASE_URL.",
+    ),
+  ];
+}
+
+async function checkVersion(db: Db): Promise<Finding> {
+  const { rows } = await db.query<{ version: string }>(sql`select current_setting('server_version') as version`);
+  return yes("database", `PostgreSQL ${rows[0]?.version} answers.`);
+}
+
+async function checkSchema(db: Db, { sources }: Settings): Promise<Finding> {
+  try {
+    await checkMigrated(db, await migrationsOf(sources));
+    return yes("schema", "Up to date.");
+  } catch (thrown) {
+    const error = asTidemarkError(thrown);
+    if (error.code === "SchemaTooOld" && db.kind === "embedded")
+      return warning("schema", "Not there yet; `tidemark up` makes it.");
+    return no("schema", error.message);
+  }
+}
+
+/** The database's clock decides everything; a process that is far off only has odd times in its log. */
+async function checkClock(db: Db): Promise<Finding> {
+  const { rows } = await db.query<{ now_ms: number }>(
+    sql`select extract(epoch from clock_timestamp())::float8 * 1000 as now_ms`,
+  );
+  const off_ms = Math.round(performance.timeOrigin + performance.now() - (rows[0]?.now_ms ?? 0));
+  const sentence = `This machine's clock and the database's differ by ${Math.abs(off_ms)} ms.`;
+  return Math.abs(off_ms) > CLOCK_MS_MAX
+    ? warning("clock", `${sentence} The database's counts; log lines carry this one's.`)
+    : yes("clock", sentence);
+}
+
+async function checkDisk(config: Config): Promise<Finding[]> {
+  if (config.database_url !== null) return [];
+  const lock = await readFile(path.resolve(config.data, "lock"), "utf8").catch(() => null);
+  const holder = lock === null ? "nobody" : `process ${(JSON.parse(lock) as { pid?: number }).pid}`;
+  const { bavail, bsize } = await statfs(config.data).catch(() => statfs("."));
+  const free = (bavail * bsize) / GIB;
+  const sentence = `${free.toFixed(1)} GiB free for ${config.data}, which ${holder} holds.`;
+  return [free < 1 ? warning("disk", `${sentence} That is little.`) : yes("disk", sentence)];
+}

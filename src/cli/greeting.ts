@@ -1,0 +1,17 @@
+/** What a role says when it is up: where to look and what to do next. */
+import type { Role, Settings } from "./shell.ts";
+
+export function greeting(version: string, role: Role, { config, sources }: Settings, url: string): string[] {
+  if (role === "worker") return [`Metrics of this worker: ${url}/metrics`];
+  const names = sources.map(({ name }) => name).join(", ");
+  const database = config.database_url === null ? `the embedded database in ${config.data}` : "PostgreSQL";
+  return [
+    `Tidemark ${version} is up on ${database}.`,
+    `  Look:    ${url}/`,
+    names
+      ? `  Sources: ${names}`
+      : "  Sources: none yet; start with --source ./mine.js (docs/new-source.md says how to write one)",
+    `  Follow:  tidemark follow ${sources[0]?.name ?? "SOURCE"} KEY   (in another terminal)`,
+    "  Stop:    Ctrl-C",
+  ];
+}

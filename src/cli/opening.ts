@@ -1,0 +1,41 @@
+/** Finds the API for a command: of the server that holds the embedded database, or else of one inside this process. */
+import type { Clock } from "../clock.ts";
+import { Api, remote } from "./api.ts";
+import { readServerFile } from "./server-file.ts";
+import type { Settings, Shell, SourceOptions } from "./shell.ts";
+
+const ASK_MS_MAX = 2_000;
+
+/** Opens the API for one piece of work. */
+export async function withApi<T>(shell: Shell, options: SourceOptions, work: (api: Api) => Promise<T>): Promise<T> {
+  const api = await openApi(shell, await shell.settings(options.source ?? []));
+  try {
+    return await work(api);
+  } finally {
+    await api.close();
+  }
+}
+
+async function openApi(shell: Shell, settings: Settings): Promise<Api> {
+  const { config } = settings;
+  if (config.database_url === null) {
+    const server = await readServerFile(config.data);
+    if (server && (await answers(server.url, shell.clock))) return remote(server.url, config.admin_token);
+  }
+  const { request, close } = await shell.inside(settings);
+  return new Api("this process", request, close);
+}
+
+/** A process that was killed leaves its file behind. */
+async function answers(url: string, clock: Clock): Promise<boolean> {
+  const late = new AbortController();
+  const done = new AbortController();
+  void clock.sleep(ASK_MS_MAX, done.signal).then(() => late.abort());
+  try {
+    return (await fetch(`${url}/healthz`, { signal: late.signal })).ok;
+  } catch {
+    return false;
+  } finally {
+    done.abort();
+  }
+}

@@ -1,0 +1,109 @@
+/** `tidemark status`: what is going on, in all, in one source, or with one resource. */
+import type { Command } from "commander";
+import type { Overview } from "../engine/overview.ts";
+import { type Api, resourcePath } from "./api.ts";
+import { findOne } from "./change.ts";
+import { withApi } from "./opening.ts";
+import { examples, jsonOption, sourceOption } from "./options.ts";
+import { type DataOptions, print, type Shell } from "./shell.ts";
+import {
+  listWords,
+  overviewWords,
+  type ResourceAnswer,
+  resourceWords,
+  type SourceAnswer,
+  sourceWords,
+} from "./words.ts";
+
+const WATCH_MS = 1_000;
+
+interface StatusOptions extends DataOptions {
+  watch?: boolean;
+  kind?: string;
+  status?: string;
+  search?: string;
+  limit?: string;
+}
+
+export function addStatus(program: Command, shell: Shell): void {
+  const command = program
+    .command("status")
+    .summary("what is fresh, due, parked, and what happens next")
+    .description(
+      "Without arguments: every source. With SOURCE: that source and its resources. With KEY too: that resource in full, with what happens next and why.",
+    )
+    .argument("[SOURCE]")
+    .argument("[KEY]")
+    .option("--kind <kind>", "only this kind")
+    .option("--status <status>", "only waiting, due, leased, parked, paused or gone")
+    .option("--search <text>", "only keys that contain this")
+    .option("--limit <number>", "how many resources to list", "20")
+    .option("--watch", "look again every second, until Ctrl-C");
+  examples(jsonOption(sourceOption(command)), [
+    ["tidemark status", "everything"],
+    ["tidemark status my-feed --status parked", "what is parked, and why"],
+    ["tidemark status my-feed https://example.com/feed", "one resource in full"],
+    ["tidemark status --json --watch", "a line of JSON a second"],
+  ]).action(async (source: string | undefined, key: string | undefined, options: StatusOptions) => {
+    await withApi(shell, options, async (api) => {
+      const show = () => showOnce(shell, api, source, key, options);
+      if (!options.watch) return show();
+      for (;;) {
+        if (!options.json) shell.output.clear();
+        await show();
+        await shell.clock.sleep(WATCH_MS);
+      }
+    });
+  });
+}
+
+async function showOnce(
+  shell: Shell,
+  api: Api,
+  source: string | undefined,
+  key: string | undefined,
+  options: StatusOptions,
+): Promise<void> {
+  const { output } = shell;
+  if (source === undefined) {
+    const all = await api.get<Overview & { database: string; version: string }>("/api/status");
+    return show(shell, options, all, (answer) => overviewWords(output, answer));
+  }
+  if (key === undefined) {
+    const one = await api.get<SourceAnswer>(`/api/sources/${encodeURIComponent(source)}`);
+    const list = await listSome(api, source, options);
+    return show(shell, options, { ...one, ...list }, () => [
+      ...sourceWords(output, one),
+      "",
+      ...listWords(output, list, one.now),
+    ]);
+  }
+  const found = await findOne(api, source, key, options.kind);
+  const full = await api.get<ResourceAnswer>(resourcePath(found));
+  show(shell, options, full, (answer) => resourceWords(output, answer));
+}
+
+/** With --watch each JSON answer is one line, so that programs can read them as they come. */
+function show<T>(shell: Shell, options: StatusOptions, answer: T, words: (answer: T) => string[]): void {
+  if (options.json && options.watch) shell.output.line(JSON.stringify(answer));
+  else print(shell, options, answer, words);
+}
+
+type Listed = Parameters<typeof listWords>[1];
+
+/** Pages until as many are there as were asked for: a page may be short and not the last. */
+async function listSome(api: Api, source: string, options: StatusOptions): Promise<Listed> {
+  const limit = Number(options.limit ?? 20);
+  const resources: Listed["resources"] = [];
+  let next: string | null = "0";
+  while (next !== null && resources.length < limit) {
+    const query = new URLSearchParams({ source, after: next, limit: String(Math.min(500, limit - resources.length)) });
+    if (options.kind !== undefined) query.set("kind", options.kind);
+    if (options.status !== undefined) query.set("status", options.status);
+    if (options.search !== undefined) query.set("q", options.search);
+    const page: Listed = await api.get(`/api/resources?${query}`);
+    resources.push(...page.resources);
+    next = page.next;
+  }
+  return { resources, next };
+}
