@@ -69,8 +69,10 @@ create table tidemark.resource (
   constraint resource_key_check CHECK (((length(key) >= 1) AND (length(key) <= 1024)))
 );
 comment on table tidemark.resource is 'One thing kept fresh. An unchanged refresh does not touch this row.';
+CREATE INDEX resource_by_followed ON tidemark.resource USING btree (source, resource_id) WHERE (followed_at IS NOT NULL);
 CREATE INDEX resource_by_gone ON tidemark.resource USING btree (gone_at) WHERE (gone_at IS NOT NULL);
 CREATE INDEX resource_by_parked ON tidemark.resource USING btree (source, resource_id) WHERE (parked_at IS NOT NULL);
+CREATE INDEX resource_by_paused ON tidemark.resource USING btree (source, resource_id) WHERE (paused_at IS NOT NULL);
 
 create table tidemark.due (
   resource_id bigint not null,

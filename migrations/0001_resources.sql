@@ -63,7 +63,9 @@ create table tidemark.resource (
 
 comment on table tidemark.resource is 'One thing kept fresh. An unchanged refresh does not touch this row.';
 
+create index resource_by_followed on tidemark.resource (source, resource_id) where followed_at is not null;
 create index resource_by_parked on tidemark.resource (source, resource_id) where parked_at is not null;
+create index resource_by_paused on tidemark.resource (source, resource_id) where paused_at is not null;
 create index resource_by_gone on tidemark.resource (gone_at) where gone_at is not null;
 
 create table tidemark.due (
