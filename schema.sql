@@ -124,7 +124,7 @@ create table tidemark.message (
   error jsonb,
   constraint message_pkey PRIMARY KEY (resource_id, seq)
 ) with (autovacuum_vacuum_cost_delay=0, autovacuum_vacuum_scale_factor=0.02);
-CREATE UNIQUE INDEX message_coalesce ON tidemark.message USING btree (resource_id, coalesce_key) WHERE ((coalesce_key IS NOT NULL) AND (parked_at IS NULL));
+CREATE UNIQUE INDEX message_coalesce ON tidemark.message USING btree (resource_id, origin_id, coalesce_key) WHERE ((coalesce_key IS NOT NULL) AND (parked_at IS NULL));
 CREATE INDEX message_parked ON tidemark.message USING btree (parked_at) WHERE (parked_at IS NOT NULL);
 CREATE INDEX message_pending ON tidemark.message USING btree (origin_id, "position") WHERE ((parked_at IS NULL) AND ("position" IS NOT NULL));
 

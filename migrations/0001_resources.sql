@@ -130,7 +130,7 @@ create table tidemark.message (
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 
 create index message_pending on tidemark.message (origin_id, position) where parked_at is null and position is not null;
-create unique index message_coalesce on tidemark.message (resource_id, coalesce_key) where coalesce_key is not null and parked_at is null;
+create unique index message_coalesce on tidemark.message (resource_id, origin_id, coalesce_key) where coalesce_key is not null and parked_at is null;
 create index message_parked on tidemark.message (parked_at) where parked_at is not null;
 
 create table tidemark.tidemark (

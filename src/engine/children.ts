@@ -28,7 +28,7 @@ export async function dropUnseen(tx: Queryable, parent_id: bigint, generation: b
 }
 
 /**
- * Those of the candidates that are neither followed nor anyone's child become gone, and so do their children in turn. Their
+ * Those of the candidates that are neither followed nor anyone's child become gone for good (nobody looks again), and so do their children in turn. Their
  * leases are revoked by number. Their records go later, in bounded batches.
  */
 export async function orphan(tx: Queryable, candidates: bigint[], reason: string): Promise<bigint[]> {
@@ -42,8 +42,10 @@ export async function orphan(tx: Queryable, candidates: bigint[], reason: string
       next.toSorted((a, b) => (a < b ? -1 : 1)),
     );
     const { rows } = await tx.query<{ resource_id: bigint }>(sql`
-      update tidemark.resource r set gone_at = tidemark.now(), reason = ${reason}, parked_at = null, paused_at = null
-       where r.resource_id = any(${next}::bigint[]) and r.followed_at is null and r.gone_at is null
+      update tidemark.resource r set gone_at = coalesce(r.gone_at, tidemark.now()), reason = ${reason}, parked_at = null, paused_at = null
+       where r.resource_id = any(${next}::bigint[]) and r.followed_at is null
+         and (r.gone_at is null or exists (
+               select 1 from tidemark.due d where d.resource_id = r.resource_id and d.due_at < 'infinity'))
          and not exists (select 1 from tidemark.edge e where e.child_id = r.resource_id)
       returning r.resource_id`);
     const orphans = rows.map((r) => r.resource_id);

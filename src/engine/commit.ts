@@ -3,7 +3,7 @@ import type { Db, Tx } from "../store/db.ts";
 import { checkPost } from "./batch.ts";
 import { applyEnds } from "./ends.ts";
 import type { Lanes } from "./lanes.ts";
-import { chargeMessage, type Message, type Posted, post, takeOff } from "./mailbox.ts";
+import { chargeMessage, type Message, type Posted, post, takeOff, tryAlone } from "./mailbox.ts";
 import { applyFeeds, applyRecords } from "./records.ts";
 import { lockDue } from "./resources.ts";
 import { findTargets, makeMissing, prepareLanes, scoped } from "./targets.ts";
@@ -64,8 +64,9 @@ async function applyMail(
     results.set(u, result);
     handled.push(...u.handled);
     if (u.charge) {
-      const { message, error, reason, most } = u.charge;
+      const { message, last_seq, error, reason, most } = u.charge;
       result.message_parked = await chargeMessage(tx, message, error, reason, most);
+      if (last_seq > message.seq) await tryAlone(tx, message, last_seq);
       if (result.message_parked && message.origin_id !== null) origins.push(message.origin_id);
     }
     const internal = u.kind.position && u.batch?.cursor !== undefined ? u.kind.position(u.batch.cursor) : null;

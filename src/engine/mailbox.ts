@@ -46,7 +46,7 @@ export async function post(tx: Queryable, posted: Posted[]): Promise<void> {
      where d.resource_id = c.resource_id`);
 }
 
-/** Within one batch and against what is pending: one message a coalescing key. */
+/** Within one batch and against what is pending: one message a poster and coalescing key, or a tidemark would pass another's. */
 async function coalesced(tx: Queryable, posted: Posted[]): Promise<Posted[]> {
   const keyed = posted.filter((p) => p.coalesce_key !== null);
   if (keyed.length === 0) return posted;
@@ -57,12 +57,14 @@ async function coalesced(tx: Queryable, posted: Posted[]): Promise<Posted[]> {
     origin_id: bigint;
   }>(sql`
     delete from tidemark.message m
-     using (select distinct k.resource_id, k.coalesce_key
-              from unnest(${keyed.map((p) => p.resource_id)}::bigint[], ${keyed.map((p) => p.coalesce_key)}::text[])
-                   as k(resource_id, coalesce_key)) k
-     where m.resource_id = k.resource_id and m.coalesce_key = k.coalesce_key and m.parked_at is null
+     using (select distinct k.resource_id, k.origin_id, k.coalesce_key
+              from unnest(${keyed.map((p) => p.resource_id)}::bigint[], ${keyed.map((p) => p.origin_id)}::bigint[],
+                          ${keyed.map((p) => p.coalesce_key)}::text[]) as k(resource_id, origin_id, coalesce_key)) k
+     where m.resource_id = k.resource_id and m.origin_id = k.origin_id and m.coalesce_key = k.coalesce_key
+       and m.parked_at is null
     returning m.resource_id, m.coalesce_key, m.position, m.origin_id`);
-  const name = (p: { resource_id: bigint; coalesce_key: string | null }) => `${p.resource_id}\u0000${p.coalesce_key}`;
+  const name = (p: Pick<Posted, "resource_id" | "origin_id" | "coalesce_key">) =>
+    `${p.resource_id}\u0000${p.origin_id}\u0000${p.coalesce_key}`;
   const earliest = new Map<string, bigint | null>();
   const lower = (key: string, position: bigint | null) => {
     const known = earliest.get(key) ?? null;
@@ -109,6 +111,18 @@ export async function takeOff(tx: Queryable, handled: { resource_id: bigint; seq
     delete from tidemark.message m
      using unnest(${handled.map((h) => h.resource_id)}::bigint[], ${handled.map((h) => h.seq)}::bigint[]) as h(resource_id, seq)
      where m.resource_id = h.resource_id and m.seq = h.seq`);
+}
+
+/** Those that failed together with the first message go alone from now on: one of them is to blame. */
+export async function tryAlone(
+  tx: Queryable,
+  first: { resource_id: bigint; seq: bigint },
+  last: bigint,
+): Promise<void> {
+  await tx.query(sql`
+    update tidemark.message m set tries = 1
+     where m.resource_id = ${first.resource_id}::bigint and m.seq > ${first.seq}::bigint and m.seq <= ${last}::bigint
+       and m.parked_at is null and m.tries = 0`);
 }
 
 /** Counts a failed try against the first message of a mailbox; after `most` tries it is parked. Says whether it was. */

@@ -159,12 +159,12 @@ export async function drive(pull: ActivePull, parts: PullParts): Promise<Ended> 
   }
 }
 
-/** Checks a batch against its kind; says whether the cursor moved. */
-export function checkBatch(pull: ActivePull, batch: Batch): boolean {
+/** Checks a batch against its kind; says whether the cursor moved. What answers a message may post without moving it. */
+export function checkBatch(pull: ActivePull, batch: Batch, mail = false): boolean {
   if (pull.over) throw new TidemarkError("LeaseLost", `The pull of ${pull.name} had ended already.`);
   checkSize(batch, pull.name);
   if (batch.cursor === undefined) {
-    if (batch.post?.length && !batch.final)
+    if (batch.post?.length && !batch.final && !mail)
       throw new TidemarkError(
         "BatchInvalid",
         `${pull.name} posts without moving its cursor: cut here, it would post again.`,
@@ -184,8 +184,13 @@ export function advance(pull: ActivePull, batch: Batch, result: Committed, parts
   pull.changed += result.changed;
   pull.commits += 1;
   pull.progressed += progressOf(pull, batch);
-  if (batch.post?.length || batch.touch?.length || batch.children?.found.length) pull.woke = true;
+  if (wakes(batch)) pull.woke = true;
   pull.alive_ms = parts.clock.elapsed_ms();
+}
+
+/** Whether a batch may have made others due. */
+export function wakes(batch: Batch): boolean {
+  return Boolean(batch.post?.length || batch.touch?.length || batch.children?.found.length);
 }
 
 /** How far the batch brought the pull, from what the source says is done. */

@@ -14,6 +14,7 @@ import {
   openCursor,
   type PullParts,
   unitOf,
+  wakes,
 } from "./pull.ts";
 import type { Committed } from "./unit.ts";
 
@@ -41,17 +42,18 @@ export async function receive(pull: ActivePull, messages: Message[], parts: Pull
   try {
     openCursor(pull);
     const batch = first ? await handle(pull, taken) : null;
-    if (batch) checkBatch(pull, batch);
+    if (batch) checkBatch(pull, batch, true);
     const last = taken.at(-1)?.seq ?? pull.mail_done;
     const end = (result: Committed): End => endOfMail(pull, batch, result);
     const unit = { ...unitOf(pull, batch, end), handled: taken, mail_done: last };
     const result = await parts.committer.submit(unit);
     if (!result.committed) return lost();
+    if (batch) pull.woke = wakes(batch);
     return { end: result.end, changed: result.changed, error: null, message_parked: false };
   } catch (thrown) {
     const error = asTidemarkError(thrown);
     if (!first || notTheMessage.has(error.code)) return await endWithError(pull, parts, error);
-    return await charge(pull, first, error, parts);
+    return await charge(pull, first, taken.at(-1)!, error, parts);
   }
 }
 
@@ -82,8 +84,17 @@ function endOfMail(pull: ActivePull, batch: Batch | null, result: Committed): En
   return { ...calm, fresh: false, wait_ms: lease.fresh_at === null ? 0 : wait_ms };
 }
 
-/** Counts a try against the first message; parked, it no longer stands in the way of the next one. */
-async function charge(pull: ActivePull, message: Message, error: TidemarkError, parts: PullParts): Promise<Ended> {
+/**
+ * Counts a try against what was taken, so that each goes alone from now on and the guilty one is found; only the first
+ * can be parked by it, and parked, it no longer stands in the way of the next one.
+ */
+async function charge(
+  pull: ActivePull,
+  message: Message,
+  last: Message,
+  error: TidemarkError,
+  parts: PullParts,
+): Promise<Ended> {
   const reason = shortened(error.message);
   const end = (result: Committed): End =>
     result.message_parked
@@ -98,6 +109,7 @@ async function charge(pull: ActivePull, message: Message, error: TidemarkError, 
     mail_done: message.seq,
     charge: {
       message,
+      last_seq: last.seq,
       error: toJson({ code: error.code, sentence: reason, details: error.details }),
       reason,
       most: MESSAGE_TRIES,

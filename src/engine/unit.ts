@@ -16,8 +16,8 @@ export interface Unit {
   handled: Message[];
   /** The number of the last message that is dealt with after this commit. */
   mail_done: bigint;
-  /** The message that failed, with what is said of it. */
-  charge?: { message: Message; error: string; reason: string; most: number };
+  /** The message that failed, or that was first among those that failed together, with what is said of it. */
+  charge?: { message: Message; last_seq: bigint; error: string; reason: string; most: number };
   /** Ends the pull with this commit; told what came of it. */
   end: ((result: Committed) => End) | null;
 }

@@ -122,15 +122,17 @@ export async function pause(db: Db, named: Named): Promise<void> {
   );
 }
 
-/** Goes on at once; also the way back for what is parked. */
+/** Goes on at once; also the way back for what is parked. A floor of politeness is neither, and holds. */
 export async function resume(db: Db, named: Named): Promise<void> {
   await change(db, named, "resumed", (tx, id) =>
     tx.query(sql`
       with r as (
-        update tidemark.resource set paused_at = null, parked_at = null where resource_id = ${id}::bigint
+        update tidemark.resource set paused_at = null, parked_at = null
+         where resource_id = ${id}::bigint and (paused_at is not null or parked_at is not null)
+        returning resource_id
       )
-      update tidemark.due set not_before = '-infinity', due_at = tidemark.now(), failures = 0
-       where resource_id = ${id}::bigint and not_before >= due_at`),
+      update tidemark.due d set not_before = '-infinity', due_at = tidemark.now(), failures = 0
+        from r where d.resource_id = r.resource_id and d.not_before >= d.due_at`),
   );
 }
 

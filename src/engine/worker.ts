@@ -61,6 +61,8 @@ export class Worker {
   readonly #statistics = new Statistics();
   readonly #waker: Waker;
   readonly #stop = new AbortController();
+  /** Every lease is finished or handed back: nothing is left to renew. */
+  readonly #shut = new AbortController();
   readonly #alarm: Alarm;
   #worker_id = 0;
   #expired_ms = Number.NEGATIVE_INFINITY;
@@ -128,6 +130,7 @@ export class Worker {
       }
     }
     await this.#shutDown();
+    this.#shut.abort();
     await Promise.all([beats, flushes]);
     off();
     await unlisten?.().catch(() => undefined);
@@ -236,7 +239,7 @@ export class Worker {
   async #beat(): Promise<void> {
     const { clock, settings, db } = this.#parts;
     while (!this.stopping || this.#held.size > 0) {
-      await clock.sleep(settings.lease_ttl_ms / 3, this.stopping ? undefined : this.#stop.signal);
+      await clock.sleep(settings.lease_ttl_ms / 3, (this.stopping ? this.#shut : this.#stop).signal);
       try {
         await this.#held.renew();
         await db.query(sql`

@@ -11,12 +11,17 @@ export class MortalDb implements Db {
   readonly #kills: (statement: Sql | null) => boolean;
   readonly #unlisten = new Set<() => Promise<void>>();
   readonly #death = new AbortController();
+  /** Rejects at its death, so that the transaction it is in rolls back. */
+  readonly #dying = new Promise<never>((_, reject) => {
+    this.#death.signal.addEventListener("abort", () => reject(new Error("the worker was killed")), { once: true });
+  });
 
   /** `kills` is asked after each statement outside a transaction, and with null after each commit. */
   constructor(db: Db, kills: (statement: Sql | null) => boolean = () => false) {
     this.kind = db.kind;
     this.#db = db;
     this.#kills = kills;
+    this.#dying.catch(() => undefined);
   }
 
   get death(): AbortSignal {
@@ -39,7 +44,7 @@ export class MortalDb implements Db {
 
   async transaction<T>(work: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T> {
     if (this.death.aborted) return never();
-    const mortal = (tx: Tx) => Promise.race([work(this.#mortalTx(tx)), this.#rejectAtDeath<T>()]);
+    const mortal = (tx: Tx) => Promise.race([work(this.#mortalTx(tx)), this.#dying]);
     const result = await this.#db.transaction(mortal, options).catch((error: unknown) => {
       if (this.death.aborted) return never<T>();
       throw error;
@@ -73,13 +78,5 @@ export class MortalDb implements Db {
         return tx.query<R>(statement, options);
       },
     };
-  }
-
-  #rejectAtDeath<T>(): Promise<T> {
-    return new Promise<T>((_, reject) => {
-      const dies = () => reject(new Error("the worker was killed"));
-      if (this.death.aborted) dies();
-      this.death.addEventListener("abort", dies, { once: true });
-    });
   }
 }

@@ -1,0 +1,321 @@
+/** Mailboxes and tidemarks on both databases: order, each message once, poison, coalescing, and how far all is handled. */
+import sql from "sql-template-tag";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { every, type Kind, kind, type Post, TidemarkError } from "../../src/index.ts";
+import { bothStores } from "../postgres.ts";
+import { Rig } from "./rig.ts";
+import { type ToyCursor, toyKind, toySource } from "./toy.ts";
+
+interface Mail {
+  n: number;
+  same?: string | undefined;
+}
+
+bothStores("a mailbox", (open) => {
+  let rig: Rig;
+  /** What the poster posts at each step of its cursor. */
+  let posts: Record<number, Post[]>;
+  const to = (key: string, n: number, position?: bigint, same?: string): Post => ({
+    kind: "box",
+    key,
+    message: { n, same },
+    ...(position === undefined ? {} : { position }),
+  });
+
+  const poster = toyKind({
+    position: (cursor: ToyCursor) => BigInt(cursor.at),
+    async *pull(pull) {
+      for (const at of Object.keys(posts).map(Number)) {
+        if (at <= pull.cursor.at) continue;
+        yield { post: posts[at]!, cursor: { at, done: false } };
+      }
+      return undefined;
+    },
+  });
+
+  /** A box that logs what it handles, unless the test says that it fails. */
+  const box = (given: Partial<Kind<null, Mail>> = {}, fails: (n: number) => Error | null = () => null): Kind =>
+    kind<null, Mail>({
+      upstream: { name: "toy.example" },
+      schedule: every("1d"),
+      cursor: z.null().default(null),
+      message: z.object({ n: z.number(), same: z.string().optional() }),
+      async receive(messages, pull) {
+        for (const m of messages) {
+          const error = fails(m.n);
+          if (error) throw error;
+        }
+        return {
+          async write(tx) {
+            for (const m of messages)
+              await tx.query(sql`insert into toy.log (key, seen) values (${pull.resource.key}, ${String(m.n)})`);
+          },
+        };
+      },
+      ...given,
+    });
+
+  const log = async (key?: string) =>
+    (
+      await rig.rows<{ seen: string }>(
+        sql`select seen from toy.log where ${key ?? null}::text is null or key = ${key ?? null} order by n`,
+      )
+    ).map((r) => Number(r.seen));
+  const tidemark = async () => {
+    const rows = await rig.rows<{ internal: bigint; position: bigint; anomalies: bigint }>(
+      sql`select internal, position, anomalies from tidemark.tidemark`,
+    );
+    return rows[0];
+  };
+  const again = (key: string) =>
+    rig.db.query(
+      sql`update tidemark.due set due_at = tidemark.now() where resource_id = (select resource_id from tidemark.resource where key = ${key})`,
+    );
+
+  beforeAll(async () => {
+    rig = await Rig.open(open);
+  });
+  afterEach(() => rig.end());
+  const begin = async (boxKind: Kind, given: Record<number, Post[]>) => {
+    posts = given;
+    await rig.reset(toySource({ poster, box: boxKind }));
+    await rig.follow("p");
+  };
+
+  describe("messages", () => {
+    it("of one resource are handled in order, each once, many at a time", async () => {
+      const sizes: number[] = [];
+      const boxKind = box();
+      const counted: Kind = {
+        ...boxKind,
+        receive: (messages, pull) => {
+          sizes.push(messages.length);
+          return boxKind.receive!(messages, pull);
+        },
+      };
+      await begin(counted, {
+        1: Array.from({ length: 120 }, (_, i) => to("x", i)),
+        2: Array.from({ length: 120 }, (_, i) => to("x", 120 + i)),
+      });
+      rig.start();
+      rig.start();
+      await rig.calm();
+      expect(await log()).toEqual(Array.from({ length: 240 }, (_, i) => i));
+      expect(Math.max(...sizes)).toBeGreaterThan(50);
+      expect(Math.max(...sizes)).toBeLessThanOrEqual(100);
+      expect((await rig.resource("x")).mail).toBe(0n);
+    });
+
+    it("that a receiver posts on are handled like any others", async () => {
+      const forward = box({
+        async receive(messages, pull) {
+          if (pull.resource.key !== "x")
+            return {
+              write: async (tx) => void (await tx.query(sql`insert into toy.log (key, seen) values ('y', '7')`)),
+            };
+          return { post: messages.map((m) => to("y", m.n)) };
+        },
+      });
+      await begin(forward, { 1: [to("x", 7)] });
+      rig.start();
+      await rig.calm();
+      expect(await log("y")).toEqual([7]);
+    });
+
+    it("that do not fit their kind are refused before anything of the batch is written", async () => {
+      await begin(box(), { 1: [to("x", 1), { kind: "box", key: "x", message: { n: "one" } }] });
+      rig.start();
+      await rig.clock.advance(1_000);
+      expect(rig.ended[0]).toMatchObject({ outcome: "failed", error_code: "BatchInvalid" });
+      expect(await rig.rows(sql`select seq from tidemark.message`)).toEqual([]);
+      expect((await rig.resource("p")).cursor).toBeNull();
+    });
+
+    it("cannot be posted without moving the cursor: cut there, they would be posted again", async () => {
+      posts = {};
+      await rig.reset(
+        toySource({
+          poster: toyKind({
+            async *pull() {
+              yield { post: [to("x", 1)] };
+              return undefined;
+            },
+          }),
+          box: box(),
+        }),
+      );
+      await rig.follow("p");
+      rig.start();
+      await rig.clock.advance(1_000);
+      expect(rig.ended[0]).toMatchObject({ outcome: "failed", error_code: "BatchInvalid" });
+    });
+  });
+
+  describe("a poison message", () => {
+    const poison = (n: number) => (n === 3 ? new Error("cannot digest 3") : null);
+
+    it("is parked after five tries; those behind it and its neighbours are handled", async () => {
+      await begin(box({}, poison), { 10: [to("x", 1, 1n), to("x", 3, 2n), to("x", 4, 3n), to("y", 5, 4n)] });
+      rig.start();
+      await rig.clock.advance(1_000);
+      expect(await log("y")).toEqual([5]);
+      await rig.clock.until(async () => (await log("x")).length === 2, 3600_000);
+      expect(await log("x")).toEqual([1, 4]);
+      const parked = await rig.rows(
+        sql`select seq, tries::int as tries, error->>'sentence' as sentence from tidemark.message where parked_at is not null`,
+      );
+      expect(parked).toEqual([{ seq: 2n, tries: 5, sentence: "cannot digest 3" }]);
+      expect(await rig.rows(sql`select position, reason from tidemark.skip`)).toEqual([
+        { position: 2n, reason: "cannot digest 3" },
+      ]);
+      expect(await tidemark()).toMatchObject({ position: 10n, internal: 10n });
+    });
+
+    it("holds the tidemark until it is parked", async () => {
+      await begin(box({}, poison), { 10: [to("x", 3, 5n)] });
+      rig.start();
+      await rig.clock.advance(20_000);
+      expect((await tidemark())!.position).toBe(4n);
+    });
+
+    it("at the end of many does not make each of them wait for a try of its own", async () => {
+      await begin(box({}, poison), { 1: [...Array.from({ length: 50 }, (_, i) => to("x", 100 + i)), to("x", 3)] });
+      rig.start();
+      await rig.clock.until(async () => (await log("x")).length === 50, 60_000);
+    });
+  });
+
+  it("a failure that lies elsewhere is not the message's: it is not charged", async () => {
+    let down = true;
+    const boxKind = box({}, () => (down ? new TidemarkError("UpstreamDown", "toy.example does not answer.") : null));
+    await begin(boxKind, { 1: [to("x", 1, 1n)] });
+    rig.start();
+    await rig.clock.advance(10_000);
+    expect(await rig.rows(sql`select tries::int as tries from tidemark.message`)).toEqual([{ tries: 0 }]);
+    down = false;
+    await rig.clock.advance(20_000);
+    expect(await log()).toEqual([1]);
+  });
+
+  describe("coalescing", () => {
+    const latest = () => box({ coalesce: (m) => m.same ?? String(m.n) });
+
+    it("keeps the latest payload at the earliest position", async () => {
+      await begin(latest(), {
+        10: [to("x", 1, 2n, "s"), to("x", 9, 3n), to("x", 2, 5n, "s")],
+        20: [to("x", 3, 15n, "s")],
+      });
+      // Nobody receives yet: all of it meets in the mailbox.
+      await rig.db.query(sql`insert into tidemark.upstream (upstream) values ('toy.example') on conflict do nothing`);
+      rig.use(toySource({ poster, box: { ...latest(), upstream: { name: "closed.example" } } }));
+      await rig.db.query(
+        sql`insert into tidemark.upstream (upstream, closed_until) values ('closed.example', tidemark.now() + interval '1 minute')`,
+      );
+      rig.start();
+      await rig.clock.advance(5_000);
+      const waiting = await rig.rows(sql`select payload, position from tidemark.message order by seq`);
+      expect(waiting).toEqual([
+        { payload: { n: 9 }, position: 3n },
+        { payload: { n: 3, same: "s" }, position: 2n },
+      ]);
+      expect((await tidemark())!.position).toBe(1n);
+      await rig.clock.advance(60_000);
+      expect(await log()).toEqual([9, 3]);
+      expect(await tidemark()).toMatchObject({ position: 20n });
+    });
+
+    it("of messages from two posters lets neither tidemark pass what is not handled", async () => {
+      await rig.reset(toySource({ poster, box: { ...latest(), upstream: { name: "closed.example" } } }));
+      await rig.db.query(
+        sql`insert into tidemark.upstream (upstream, closed_until) values ('closed.example', tidemark.now() + interval '1 minute')`,
+      );
+      posts = { 10: [to("x", 1, 5n, "s")] };
+      await rig.follow("p");
+      rig.start();
+      await rig.clock.advance(1_000);
+      posts = { 1000: [to("x", 2, 700n, "s")] };
+      await rig.follow("q");
+      await rig.clock.advance(11_000);
+      posts = { 20: [] };
+      await again("p");
+      await rig.clock.advance(11_000);
+      const marks = await rig.rows(
+        sql`select r.key, t.position from tidemark.tidemark t join tidemark.resource r using (resource_id) order by r.key`,
+      );
+      expect(marks).toEqual([
+        { key: "p", position: 4n },
+        { key: "q", position: 699n },
+      ]);
+      await rig.clock.advance(60_000);
+      expect((await log()).at(-1)).toBe(2);
+      expect(await rig.rows(sql`select position from tidemark.tidemark order by position`)).toEqual([
+        { position: 20n },
+        { position: 1000n },
+      ]);
+    });
+  });
+
+  describe("a tidemark", () => {
+    it("moves only past what is handled: of three finishing 2, 3, 1 it passes all with the last", async () => {
+      const gates = new Map<string, () => void>();
+      const gated = box({
+        async receive(_messages, pull) {
+          await new Promise<void>((resolve) => gates.set(pull.resource.key, resolve));
+          return {};
+        },
+      });
+      await begin(gated, { 30: [to("t1", 1, 10n), to("t2", 2, 20n), to("t3", 3, 30n)] });
+      rig.start();
+      await rig.clock.until(() => gates.size === 3);
+      const marks = [(await tidemark())!.position];
+      for (const key of ["t2", "t3", "t1"]) {
+        gates.get(key)!();
+        await rig.clock.advance(100);
+        marks.push((await tidemark())!.position);
+      }
+      expect(marks).toEqual([9n, 9n, 9n, 30n]);
+    });
+
+    it("counts a position that arrives late as an anomaly, and waits for it at the cursor's place", async () => {
+      await begin(box(), { 30: [to("x", 1, 10n)], 40: [to("y", 2, 5n), to("x", 3, 35n)] });
+      rig.start();
+      await rig.calm();
+      expect(await log()).toHaveLength(3);
+      expect(await tidemark()).toEqual({ internal: 40n, position: 40n, anomalies: 1n });
+    });
+
+    it("never goes back", async () => {
+      await begin(box(), { 30: [to("x", 1, 10n)] });
+      rig.start();
+      await rig.calm();
+      posts = { 31: [to("x", 2, 3n)] };
+      await again("p");
+      await rig.calm();
+      expect((await tidemark())!.position).toBe(31n);
+    });
+  });
+
+  it("that is full makes the poster wait with `later`, charging nothing, and lets it go on when there is room", async () => {
+    let open_ = false;
+    const boxKind = box({}, () => (open_ ? null : new TidemarkError("UpstreamBusy", "wait", { wait_ms: 1_000 })));
+    await begin(
+      boxKind,
+      Object.fromEntries(
+        Array.from({ length: 8 }, (_, i) => [i + 1, [to("x", i, BigInt(i + 1)), to("y", i, BigInt(i + 1))]]),
+      ),
+    );
+    await rig.db.query(sql`select 1 as one`);
+    rig.start({ messages_max: 4 });
+    await rig.clock.advance(3_000);
+    posts[9] = [to("x", 8, 9n)];
+    await again("p");
+    await rig.clock.advance(2_000);
+    const full = rig.ended.filter((e) => e.key === "p").at(-1);
+    expect(full).toMatchObject({ outcome: "later", error_code: "MailboxFull" });
+    expect((await rig.resource("p")).failures).toBe(0);
+    open_ = true;
+    await rig.clock.advance(60_000);
+    expect(await log("x")).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
+  });
+});
