@@ -52,12 +52,12 @@ export async function publish(tx: Tx, f: Feed, given: Row[]): Promise<number> {
     with base as materialized (
       select greatest(tidemark.now(), last_at + interval '1 microsecond') as at from tidemark.feed where feed = ${f.name}
     ), fresh as materialized (
-      select ${raw(columns.map((c) => `u.${c}`).join(", "))}, row_number() over () as n
+      select ${raw(columns.map((c) => `u.${c}`).join(", "))}, row_number() over () as tidemark_order
         from (${unnest(f.table, columns, rows)}) u(${raw(names)})
        where not exists (select 1 from ${raw(f.table.name)} t where ${raw(matches)})
     ), stamped as (
       insert into ${raw(f.table.name)} (${raw(names)}, ${raw(f.at)})
-      select ${raw(columns.map((c) => `fresh.${c}`).join(", "))}, base.at + (fresh.n - 1) * interval '1 microsecond'
+      select ${raw(columns.map((c) => `fresh.${c}`).join(", "))}, base.at + (fresh.tidemark_order - 1) * interval '1 microsecond'
         from fresh, base
       returning ${raw(f.at)} as at
     ), moved as (

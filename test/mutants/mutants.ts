@@ -1,0 +1,166 @@
+/** Deliberate breakages of the engine, each of which some test must notice. */
+
+export interface Edit {
+  file: string;
+  find: string;
+  replace: string;
+}
+
+export interface Mutant {
+  name: string;
+  edits: Edit[];
+  /** The tests that must go red. */
+  tests: string[];
+}
+
+const simulation = ["test/simulation/simulation.test.ts"];
+
+export const mutants: Mutant[] = [
+  {
+    name: "the fence is removed",
+    edits: [
+      {
+        file: "src/engine/commit.ts",
+        find: "return lock?.alive === true && lock.lease_no === u.lease.lease_no;",
+        replace: "return lock !== undefined;",
+      },
+    ],
+    tests: simulation,
+  },
+  {
+    name: "the cursor is saved outside the commit",
+    edits: [
+      {
+        file: "src/engine/ends.ts",
+        find: "cursor: batch?.cursor === undefined ? null : toJson(batch.cursor),",
+        replace: "cursor: null,",
+      },
+      {
+        file: "src/engine/committer.ts",
+        find: "const rows = results.reduce((n, r) => n + r.changed, 0);",
+        replace: `const rows = results.reduce((n, r) => n + r.changed, 0);
+      for (const { unit } of waiting)
+        if (unit.batch?.cursor !== undefined)
+          await db.query(sql\`update tidemark.resource set cursor = \${JSON.stringify(unit.batch.cursor)}::jsonb
+                               where resource_id = \${unit.lease.resource_id}\`);`,
+      },
+      {
+        file: "src/engine/committer.ts",
+        find: 'import type { Clock } from "../clock.ts";',
+        replace: 'import sql from "sql-template-tag";\nimport type { Clock } from "../clock.ts";',
+      },
+    ],
+    tests: simulation,
+  },
+  {
+    name: "the tidemark moves only with the oldest message",
+    edits: [
+      {
+        file: "src/engine/tidemark.ts",
+        find: "order by m.position limit 1), x.internal)))",
+        replace: "order by m.position limit 1), x.position)))",
+      },
+    ],
+    tests: simulation,
+  },
+  {
+    name: "completion does not ask for the lease number",
+    edits: [
+      {
+        file: "src/engine/finish.ts",
+        find: "d.lease_no = e.lease_no and d.lease_until is not null",
+        replace: "d.lease_until is not null",
+      },
+    ],
+    tests: simulation,
+  },
+  {
+    name: "the feed is stamped by the wall clock",
+    edits: [
+      {
+        file: "src/mirror/feed.ts",
+        find: "greatest(tidemark.now(), last_at + interval '1 microsecond')",
+        replace: "tidemark.now()",
+      },
+    ],
+    tests: simulation,
+  },
+  {
+    name: "coalescing keeps the latest position",
+    edits: [
+      {
+        file: "src/engine/mailbox.ts",
+        find: "{ ...p, position: earliest.get(name(p)) ?? null }",
+        replace: "p",
+      },
+    ],
+    tests: simulation,
+  },
+  {
+    name: "an expired lease may commit",
+    edits: [
+      {
+        file: "src/engine/resources.ts",
+        find: "coalesce(lease_until > tidemark.now(), false) as alive",
+        replace: "lease_until is not null as alive",
+      },
+    ],
+    tests: simulation,
+  },
+  {
+    name: "handing back is charged",
+    edits: [
+      {
+        file: "src/engine/lease.ts",
+        find: "set lease_until = null, worker_id = null, due_at = greatest(tidemark.now(), d.not_before)\n      from unnest",
+        replace:
+          "set lease_until = null, worker_id = null, failures = d.failures + 1, due_at = greatest(tidemark.now(), d.not_before)\n      from unnest",
+      },
+    ],
+    tests: simulation,
+  },
+  {
+    name: "mail that came during a pull wakes nobody",
+    edits: [
+      {
+        file: "src/engine/finish.ts",
+        find: "case when e.wake and d.mail_seq > e.mail_done",
+        replace: "case when e.wake and false",
+      },
+    ],
+    tests: simulation,
+  },
+  {
+    name: "leases of the dead are never ended",
+    edits: [
+      {
+        file: "src/engine/lease.ts",
+        find: "e.lease_until <= tidemark.now()\n",
+        replace: "e.lease_until < '-infinity'\n",
+      },
+    ],
+    tests: simulation,
+  },
+  {
+    name: "handled messages are not taken off",
+    edits: [
+      {
+        file: "src/engine/commit.ts",
+        find: "await takeOff(tx, handled);",
+        replace: "if (handled.length > 1000) await takeOff(tx, handled);",
+      },
+    ],
+    tests: simulation,
+  },
+  {
+    name: "a bounded lane is not counted",
+    edits: [
+      {
+        file: "src/engine/claims.ts",
+        find: "Math.min(most, row.fleet! - (await countLive(tx, row.source, row.name, row.upstream)))",
+        replace: "Math.min(most, row.fleet! + 2 - (await countLive(tx, row.source, row.name, row.upstream)))",
+      },
+    ],
+    tests: simulation,
+  },
+];
