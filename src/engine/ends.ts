@@ -55,10 +55,13 @@ function coldOf(u: Unit, result: Committed): Cold | null {
   const ended = end !== null && (lease.marked || end.reason !== null || end.error !== null || end.parked || end.gone);
   const complete = batch?.children?.complete === true;
   const changed = result.changed > 0;
-  if (batch?.cursor === undefined && !changed && !complete && !batch?.progress && !ended) return null;
+  const cursor = batch?.cursor === undefined ? null : toJson(batch.cursor);
+  // A cursor that stands where it stood is not written again: an unchanged refresh touches no cold row.
+  const moved = cursor !== null && (lease.cursor === null || cursor !== toJson(u.cursor));
+  if (!moved && !changed && !complete && !batch?.progress && !ended) return null;
   return {
     resource_id: lease.resource_id,
-    cursor: batch?.cursor === undefined ? null : toJson(batch.cursor),
+    cursor: moved ? cursor : null,
     changed,
     generation: complete ? u.generation : null,
     done: batch?.progress?.done ?? null,

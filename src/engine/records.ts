@@ -2,7 +2,7 @@
 import sql from "sql-template-tag";
 import type { Ref } from "../contract.ts";
 import { publish } from "../mirror/feed.ts";
-import { dropRows, putRows, type Row, type Table } from "../mirror/table.ts";
+import { dropRows, keyName, putRows, putTellable, type Row, type Table, tellable } from "../mirror/table.ts";
 import type { Tx } from "../store/db.ts";
 import { dropUnseen, orphan, seeChildren } from "./children.ts";
 import type { Lanes } from "./lanes.ts";
@@ -22,9 +22,14 @@ export async function applyRecords(
 ) {
   const shared = units.length === 1 ? null : mergeable(units);
   if (shared) {
-    for (const [t, { rows, unit }] of shared) {
-      const n = await putRows(tx, t, rows);
-      if (n > 0) for (const u of unit) results.get(u)!.changed += 1;
+    for (const [t, puts] of shared) {
+      const written = await putTellable(
+        tx,
+        t,
+        puts.flatMap((p) => p.rows),
+      );
+      for (const { unit, rows } of puts)
+        results.get(unit)!.changed += rows.filter((row) => written.has(keyName(t, row))).length;
     }
   }
   for (const u of units) {
@@ -40,16 +45,16 @@ export async function applyRecords(
   }
 }
 
-/** Puts of several pulls into one table go in one statement, where no unit also drops rows. */
-function mergeable(units: Unit[]): Map<Table, { rows: Row[]; unit: Unit[] }> | null {
+/** Puts of several pulls into one table go in one statement, where it can be told whose rows changed and nobody drops rows. */
+function mergeable(units: Unit[]): Map<Table, { unit: Unit; rows: Row[] }[]> | null {
   if (units.some((u) => u.batch?.drop || u.batch?.write)) return null;
-  const merged = new Map<Table, { rows: Row[]; unit: Unit[] }>();
-  for (const u of units)
-    for (const put of u.batch?.put ?? []) {
-      const into = merged.get(put.table) ?? { rows: [], unit: [] };
-      into.rows.push(...put.rows);
-      into.unit.push(u);
-      merged.set(put.table, into);
+  const merged = new Map<Table, { unit: Unit; rows: Row[] }[]>();
+  for (const unit of units)
+    for (const { table, rows } of unit.batch?.put ?? []) {
+      if (!tellable(table)) return null;
+      const into = merged.get(table);
+      if (into) into.push({ unit, rows });
+      else merged.set(table, [{ unit, rows }]);
     }
   return merged;
 }

@@ -151,6 +151,32 @@ function cleanValue(value: unknown): unknown {
 export async function putRows(tx: Tx, t: Table, given: Row[]): Promise<number> {
   const rows = lastByKey(t, given);
   if (rows.length === 0) return 0;
+  return (await tx.query(putStatement(t, rows, ""))).count;
+}
+
+/** Key columns whose text is the same here and in the database. */
+const TELLABLE: ReadonlySet<ColumnType> = new Set<ColumnType>(["text", "bigint", "int", "smallint"]);
+
+/** Whether the rows that a put wrote can be told apart by their keys. */
+export const tellable = (t: Table): boolean => t.key.every((c) => TELLABLE.has(t.columns[c]!));
+
+/** A row's key as the database says it. */
+export function keyName(t: Table, row: Row): string {
+  return t.key
+    .map((c) => (t.columns[c] === "text" ? cleanText(String(row[c])) : BigInt(row[c] as string | number).toString()))
+    .join("\u0000");
+}
+
+/** Like putRows for a table whose rows are tellable; says the names of the keys that were written. */
+export async function putTellable(tx: Tx, t: Table, given: Row[]): Promise<Set<string>> {
+  const rows = lastByKey(t, given);
+  if (rows.length === 0) return new Set();
+  const names = t.key.map((c, i) => `t.${c}::text as k${i}`).join(", ");
+  const written = await tx.query<Record<string, string>>(putStatement(t, rows, `returning ${names}`));
+  return new Set(written.rows.map((r) => t.key.map((_, i) => r[`k${i}`]).join("\u0000")));
+}
+
+function putStatement(t: Table, rows: Row[], returning: string): Sql {
   const columns = Object.keys(t.columns);
   const rest = columns.filter((c) => !t.key.includes(c));
   const conflict =
@@ -159,13 +185,13 @@ export async function putRows(tx: Tx, t: Table, given: Row[]): Promise<number> {
       : `do update set ${rest.map((c) => `${c} = excluded.${c}`).join(", ")}
          where (${rest.map((c) => `t.${c}`).join(", ")}) is distinct from (${rest.map((c) => `excluded.${c}`).join(", ")})
          ${t.newer ? `and excluded.${t.newer} >= t.${t.newer}` : ""}`;
-  const { count } = await tx.query(
-    new Sql(
-      [`insert into ${t.name} as t (${columns.join(", ")}) `, ` on conflict (${t.key.join(", ")}) ${conflict}`],
-      [unnest(t, columns, rows)],
-    ),
+  return new Sql(
+    [
+      `insert into ${t.name} as t (${columns.join(", ")}) `,
+      ` on conflict (${t.key.join(", ")}) ${conflict} ${returning}`,
+    ],
+    [unnest(t, columns, rows)],
   );
-  return count;
 }
 
 /** Deletes rows by key; says how many there were. */
