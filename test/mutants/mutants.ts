@@ -32,7 +32,7 @@ export const mutants: Mutant[] = [
     edits: [
       {
         file: "src/engine/ends.ts",
-        find: "cursor: batch?.cursor === undefined ? null : toJson(batch.cursor),",
+        find: "cursor: moved ? cursor : null,",
         replace: "cursor: null,",
       },
       {

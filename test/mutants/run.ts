@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
+import { stripVTControlCharacters } from "node:util";
 import { type Mutant, mutants } from "./mutants.ts";
 
 const root = path.resolve(import.meta.dirname, "../..");
@@ -57,11 +58,14 @@ function goesRed(folder: string, mutant: Mutant): Promise<{ red: boolean; said: 
 }
 
 /** The first line in which a test says what it saw. */
-const noticed = (said: string): string =>
-  said
-    .split("\n")
-    .find((line) => /^\+\s+"/.test(line))
-    ?.replace(/^\+\s+/, "") ?? "red";
+const noticed = (said: string): string => {
+  const lines = stripVTControlCharacters(said).split("\n");
+  return (
+    lines.find((line) => /^\+\s+"/.test(line))?.replace(/^\+\s+/, "") ??
+    lines.find((line) => line.includes("Error:")) ??
+    "red"
+  );
+};
 
 const only = process.argv[2];
 let survivors = 0;

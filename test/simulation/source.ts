@@ -1,13 +1,17 @@
 /** The simulated source: streams of numbered events that are mirrored, published and posted to boxes, with effects that are counted. */
 import sql from "sql-template-tag";
-import { type Batch, every, feed, kind, type Pull, type Source, type Tx, table } from "tidemark";
+import { type Batch, type Clock, every, feed, kind, type Pull, type Source, type Tx, table } from "tidemark";
 import { z } from "zod";
-import type { VirtualClock } from "../../src/testing/virtual-clock.ts";
 import type { Random } from "./random.ts";
 
-/** What the pretend upstream holds: how many events each stream has by now. */
-export interface Upstream {
-  lengths: Map<string, number>;
+/** What the pretend upstream says: how many events a stream has by now. */
+export type LengthOf = (stream: string, pull: Pull) => number | Promise<number>;
+
+export interface Pace {
+  /** Each pull waits up to this long before it goes on. */
+  pause_ms: number;
+  /** The schedule of streams. */
+  every: string;
 }
 
 const event = table("sim.event", { columns: { stream: "text", n: "int", value: "text" }, key: ["stream", "n"] });
@@ -43,14 +47,14 @@ async function handled(tx: Tx, box: string, numbers: number[]): Promise<void> {
   );
 }
 
-export function simulatedSource(upstream: Upstream, clock: VirtualClock, random: Random): Source {
+export function simulatedSource(lengthOf: LengthOf, clock: Clock, random: Random, pace: Pace): Source {
   const pause = async (pull: Pull) => {
-    if (random.chance(0.5)) await clock.sleep(random.between(1, 1500), pull.signal);
+    if (random.chance(0.5)) await clock.sleep(random.between(1, pace.pause_ms), pull.signal);
   };
   const stream = kind<{ n: number }>({
     upstream: { name: "sim" },
     lane: () => ({ name: "stream" }),
-    schedule: every("20s"),
+    schedule: every(pace.every),
     cursor: z.object({ n: z.number() }).default({ n: 0 }),
     position: (cursor) => BigInt(cursor.n),
     async *pull(pull) {
@@ -59,7 +63,7 @@ export function simulatedSource(upstream: Upstream, clock: VirtualClock, random:
       for (;;) {
         await pause(pull);
         const from = pull.cursor.n;
-        const to = Math.min(upstream.lengths.get(key) ?? 0, from + random.between(1, 4));
+        const to = Math.min(await lengthOf(key, pull), from + random.between(1, 4));
         if (to <= from) return undefined;
         const numbers = Array.from({ length: to - from }, (_, i) => from + 1 + i);
         const target = coalesced ? "latest" : "box";

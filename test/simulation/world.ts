@@ -5,10 +5,11 @@ import type { VirtualClock } from "../../src/testing/virtual-clock.ts";
 import { Mortal } from "./mortal.ts";
 import { breaches, unfinished } from "./promises.ts";
 import { type Random, seeded } from "./random.ts";
-import { simulatedSource, type Upstream } from "./source.ts";
+import { simulatedSource } from "./source.ts";
 
 const TTL_MS = 4_000;
 const WORKERS = 3;
+const PACE = { pause_ms: 1_500, every: "20s" };
 const CHAOS_MS = 24_000;
 
 export interface Life {
@@ -29,7 +30,8 @@ export class World {
   readonly #clock: VirtualClock;
   readonly #db: Db;
   readonly #calm: boolean;
-  readonly #upstream: Upstream = { lengths: new Map() };
+  /** How many events each stream has by now. */
+  readonly #lengths = new Map<string, number>();
   readonly #found = new Set<string>();
   #fleet: { worker: Worker; mortal: Mortal; ended: Promise<void> }[] = [];
   #chaos = true;
@@ -49,10 +51,10 @@ export class World {
   async live(): Promise<Life> {
     const begun_ms = this.#clock.elapsed_ms();
     this.#silent_until_ms = begun_ms;
-    for (const stream of ["a", "b", "c1"]) this.#upstream.lengths.set(stream, this.#random.between(3, 14));
+    for (const stream of ["a", "b", "c1"]) this.#lengths.set(stream, this.#random.between(3, 14));
     for (let i = 0; i < WORKERS; i += 1) this.#hire();
     const { lanes } = this.#fleet[0]!.worker;
-    for (const stream of this.#upstream.lengths.keys()) await follow(this.#db, lanes, "sim", stream);
+    for (const stream of this.#lengths.keys()) await follow(this.#db, lanes, "sim", stream);
     while (this.#clock.elapsed_ms() - begun_ms < CHAOS_MS && this.#found.size === 0) await this.#turn();
     this.#chaos = false;
     await this.#refill();
@@ -83,7 +85,7 @@ export class World {
       db: mortal.db,
       clock: mortal.clock,
       events,
-      sources: [simulatedSource(this.#upstream, this.#clock, random)],
+      sources: [simulatedSource((stream) => this.#lengths.get(stream) ?? 0, this.#clock, random, PACE)],
       name: `worker ${this.#fleet.length}`,
       user_agent: "simulation",
       settings: {
@@ -129,8 +131,7 @@ export class World {
 
   /** The upstream grows, and somebody asks for what is new. */
   async #refill(): Promise<void> {
-    for (const [stream, length] of this.#upstream.lengths)
-      this.#upstream.lengths.set(stream, length + this.#random.between(0, 3));
+    for (const [stream, length] of this.#lengths) this.#lengths.set(stream, length + this.#random.between(0, 3));
     await this.#clock.during(() =>
       this.#db.query(sql`
         update tidemark.due set due_at = greatest(tidemark.now(), not_before)
@@ -163,7 +164,7 @@ export class World {
       }
       for (let i = 0; i < 25; i += 1) await this.#clock.step();
       await this.#check();
-      open = await unfinished(this.#db, this.#upstream.lengths);
+      open = await unfinished(this.#db, this.#lengths);
     }
   }
 

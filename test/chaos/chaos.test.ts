@@ -1,0 +1,11 @@
+/** Real processes on a real PostgreSQL, mistreated: nothing is lost, doubled, out of order or stale; the long form is `npm run soak`. */
+import { expect, it } from "vitest";
+import { ordeal } from "./ordeal.ts";
+
+it("survives killed and frozen workers, cut connections and a restarted PostgreSQL", { timeout: 240_000 }, async () => {
+  const report = await ordeal({ seed: 1, seconds: 20, rest_seconds: 120 });
+  expect(report.breaches).toEqual([]);
+  expect(report.said).toEqual([]);
+  expect(report.kills).toBeGreaterThan(2);
+  expect(report.freezes + report.cuts + report.restarts).toBeGreaterThan(2);
+});

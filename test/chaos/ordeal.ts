@@ -1,0 +1,154 @@
+/** One ordeal: workers and PostgreSQL are mistreated for a while; afterwards nothing may be lost, doubled, out of order or stale. */
+import sql from "sql-template-tag";
+import { type Db, Events, follow, openStore, realClock, Worker } from "tidemark";
+import { engineFolder, migrate, readMigrations } from "../../src/store/migrate.ts";
+import { startPostgres } from "../postgres-server.ts";
+import { scripted } from "../script.ts";
+import { breaches, unfinished } from "../simulation/promises.ts";
+import { seeded } from "../simulation/random.ts";
+import { simulationSchema } from "../simulation/schema.ts";
+import { simulatedSource } from "../simulation/source.ts";
+import { FeedReader } from "./feed-reader.ts";
+import { Fleet } from "./fleet.ts";
+
+export interface OrdealOptions {
+  seed: number;
+  seconds: number;
+  /** How long everything may take to come to rest afterwards. */
+  rest_seconds: number;
+}
+
+export interface OrdealReport {
+  breaches: string[];
+  said: string[];
+  kills: number;
+  freezes: number;
+  restarts: number;
+  cuts: number;
+  events: number;
+}
+
+const TTL_MS = 2_000;
+const STREAMS = ["a", "b", "c1", "d", "c2", "e"];
+
+export async function ordeal({ seed, seconds, rest_seconds }: OrdealOptions): Promise<OrdealReport> {
+  const random = seeded(seed);
+  const server = await startPostgres();
+  const db = await openStore({ database_url: server.url, data: "" });
+  const fleet = new Fleet({ url: server.url, ttl_ms: TTL_MS, size: 3, random, suicide: 0.002 });
+  const reader = new FeedReader(db);
+  const report: OrdealReport = {
+    breaches: [],
+    said: fleet.said,
+    kills: 0,
+    freezes: 0,
+    restarts: 0,
+    cuts: 0,
+    events: 0,
+  };
+  try {
+    await prepare(db);
+    await fleet.fill();
+    reader.start();
+    const begun = realClock.elapsed_ms();
+    while (realClock.elapsed_ms() - begun < seconds * 1000) {
+      await realClock.sleep(random.between(100, 600));
+      const dice = random.next();
+      if (dice < 0.25) fleet.kill();
+      else if (dice < 0.35) fleet.stop();
+      else if (dice < 0.5) {
+        report.freezes += 1;
+        await fleet.freeze();
+      } else if (dice < 0.62) {
+        report.cuts += 1;
+        await patiently(() => cutConnections(db));
+      } else if (dice < 0.67) {
+        report.restarts += 1;
+        await server.stop();
+        await server.start();
+      } else await patiently(() => grow(db));
+      await fleet.fill();
+      for (const what of await patiently(() => breaches(db, true))) report.breaches.push(what);
+    }
+    const lengths = await patiently(() => lengthsOf(db));
+    report.events = [...lengths.values()].reduce((sum, n) => sum + n, 0);
+    report.breaches.push(...(await rest(db, lengths, rest_seconds)), ...(await reader.stop()));
+    report.kills = fleet.kills;
+    await fleet.end("SIGTERM");
+    report.breaches.push(...(await leftovers(db)));
+  } finally {
+    await reader.stop();
+    await fleet.end("SIGKILL");
+    await db.close();
+    await server.remove();
+  }
+  return { ...report, breaches: [...new Set(report.breaches)] };
+}
+
+async function prepare(db: Db): Promise<void> {
+  await migrate(db, [await readMigrations("tidemark", engineFolder)]);
+  await db.transaction((tx) =>
+    scripted(tx).script(`${simulationSchema} create table sim.length (stream text primary key, length int not null);`),
+  );
+  const source = simulatedSource(() => 0, realClock, seeded(1), { pause_ms: 1, every: "5s" });
+  const parts = { db, clock: realClock, events: new Events(), sources: [source], name: "test", user_agent: "chaos" };
+  const settings = {
+    slots: 1,
+    lease_ttl_ms: TTL_MS,
+    grace_ms: 0,
+    slice_ms: 1,
+    pull_timeout_ms: 1,
+    park_after: 8,
+    cool_off_ms: 1,
+    messages_max: 1,
+  };
+  const { lanes } = new Worker({ ...parts, settings });
+  for (const stream of STREAMS) {
+    await db.query(sql`insert into sim.length (stream, length) values (${stream}, 60)`);
+    await follow(db, lanes, "sim", stream);
+  }
+}
+
+/** While PostgreSQL is away or just cut us off, tries again. */
+async function patiently<T>(work: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (tries >= 100) throw error;
+      await realClock.sleep(100);
+    }
+  }
+}
+
+async function cutConnections(db: Db): Promise<void> {
+  await db.query(sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'chaos-%'`);
+}
+
+async function grow(db: Db): Promise<void> {
+  await db.query(sql`update sim.length set length = length + 10`);
+}
+
+async function lengthsOf(db: Db): Promise<Map<string, number>> {
+  const { rows } = await db.query<{ stream: string; length: number }>(sql`select stream, length from sim.length`);
+  return new Map(rows.map((r) => [r.stream, r.length]));
+}
+
+/** Without further trouble everything is mirrored and handled; otherwise says what is not. */
+async function rest(db: Db, lengths: Map<string, number>, seconds: number): Promise<string[]> {
+  const begun = realClock.elapsed_ms();
+  for (;;) {
+    const open = await patiently(() => unfinished(db, lengths));
+    const found = await patiently(() => breaches(db, true));
+    if (open.length === 0 || found.length > 0) return found;
+    if (realClock.elapsed_ms() - begun > seconds * 1000) return open.map((what) => `unfinished: ${what}`);
+    await realClock.sleep(250);
+  }
+}
+
+async function leftovers(db: Db): Promise<string[]> {
+  const { rows } = await db.query<{ n: number }>(sql`
+    select count(d.resource_id)::int as n from tidemark.due d join tidemark.worker w on w.worker_id = d.worker_id
+     where d.lease_until > tidemark.now()`);
+  return rows[0]!.n === 0 ? [] : [`${rows[0]!.n} leases are left by workers that stopped in good order`];
+}
