@@ -1,4 +1,4 @@
-/** The commands that do one thing to one resource: refresh, pause, resume. */
+/** What the commands that do one thing to one resource have in common. */
 import type { Command } from "commander";
 import type { Named } from "../engine/verbs.ts";
 import { TidemarkError } from "../errors.ts";
@@ -7,34 +7,12 @@ import { withApi } from "./opening.ts";
 import { examples, jsonOption, sourceOption } from "./options.ts";
 import { type DataOptions, print, type Shell } from "./shell.ts";
 
-interface ChangeWords {
+export interface ChangeWords {
   verb: "refresh" | "pause" | "resume";
   summary: string;
   description: string;
   done: string;
 }
-
-export const refresh: ChangeWords = {
-  verb: "refresh",
-  summary: "pull something now",
-  description:
-    "Makes a resource due now, ahead of what is routine. Brings back what is parked. A wait that the upstream asked for still holds.",
-  done: "is due now",
-};
-
-export const pause: ChangeWords = {
-  verb: "pause",
-  summary: "stop pulling something",
-  description: "Stops pulling a resource until `tidemark resume`. What is mirrored stays.",
-  done: "is paused",
-};
-
-export const resume: ChangeWords = {
-  verb: "resume",
-  summary: "go on pulling something",
-  description: "Goes on with a resource that is paused or parked.",
-  done: "goes on",
-};
 
 interface ChangeOptions extends DataOptions {
   kind?: string;

@@ -1,10 +1,13 @@
 /** Finds the API for a command: of the server that holds the embedded database, or else of one inside this process. */
 import type { Clock } from "../clock.ts";
+import { hasCode } from "../errors.ts";
 import { Api, remote } from "./api.ts";
 import { readServerFile } from "./server-file.ts";
 import type { Settings, Shell, SourceOptions } from "./shell.ts";
 
 const ASK_MS_MAX = 2_000;
+const STARTING_MS_MAX = 10_000;
+const LOOK_AGAIN_MS = 250;
 
 /** Opens the API for one piece of work. */
 export async function withApi<T>(shell: Shell, options: SourceOptions, work: (api: Api) => Promise<T>): Promise<T> {
@@ -18,12 +21,19 @@ export async function withApi<T>(shell: Shell, options: SourceOptions, work: (ap
 
 async function openApi(shell: Shell, settings: Settings): Promise<Api> {
   const { config } = settings;
-  if (config.database_url === null) {
-    const server = await readServerFile(config.data);
+  const begun = shell.clock.elapsed_ms();
+  for (;;) {
+    const server = config.database_url === null ? await readServerFile(config.data) : null;
     if (server && (await answers(server.url, shell.clock))) return remote(server.url, config.admin_token);
+    try {
+      const { request, close } = await shell.inside(settings);
+      return new Api("this process", request, close);
+    } catch (thrown) {
+      // Whoever holds the database may have just been started, and says in a moment where it answers.
+      if (!hasCode(thrown, "StoreLocked") || shell.clock.elapsed_ms() - begun > STARTING_MS_MAX) throw thrown;
+      await shell.clock.sleep(LOOK_AGAIN_MS);
+    }
   }
-  const { request, close } = await shell.inside(settings);
-  return new Api("this process", request, close);
 }
 
 /** A process that was killed leaves its file behind. */

@@ -2,7 +2,7 @@
 import { Command, CommanderError } from "commander";
 import { asTidemarkError, type ErrorCode } from "../errors.ts";
 import { nearest } from "../spelling.ts";
-import { addChange, pause, refresh, resume } from "./change.ts";
+import { addChange } from "./change.ts";
 import { addConfig } from "./config.ts";
 import { addDoctor } from "./doctor.ts";
 import { addFollow } from "./follow.ts";
@@ -10,10 +10,16 @@ import { addMessages } from "./messages.ts";
 import { addMigrate } from "./migrate.ts";
 import { examples } from "./options.ts";
 import { paint } from "./output.ts";
-import { addRole, serve, up, worker } from "./roles.ts";
+import { pause } from "./pause.ts";
+import { refresh } from "./refresh.ts";
+import { resume } from "./resume.ts";
+import { addRole } from "./role.ts";
+import { serve } from "./serve.ts";
 import type { Shell } from "./shell.ts";
 import { addStatus } from "./status.ts";
 import { addUnfollow } from "./unfollow.ts";
+import { up } from "./up.ts";
+import { worker } from "./worker.ts";
 
 /** Codes that mean: somebody has to type or set something else. */
 const mistakes: ReadonlySet<ErrorCode> = new Set(["ConfigInvalid", "InputInvalid", "NotFollowed", "StoreLocked"]);

@@ -5,6 +5,8 @@ import { RATE_MINUTES } from "./overview.ts";
 
 /** Beyond this many nobody counts places. */
 const AHEAD_MOST = 100_000;
+/** So many of those ahead are asked how much is left of them; the others are taken to be like them. */
+const ASKED_MOST = 1_000;
 
 export interface InLine {
   resource_id: bigint;
@@ -23,7 +25,9 @@ export interface Ahead {
   ahead: number;
   /** Leases that live in the lane now. */
   leased: number;
-  /** Progress that is left over all of these and the resource itself, as far as it is known … */
+  /** Of how many of these, the resource itself included, progress was looked at … */
+  looked_at: number;
+  /** … what is left of it, as far as it is known … */
   remaining: number;
   /** … and how many of them have not said how much there is. */
   unknown: number;
@@ -49,9 +53,10 @@ export function estimate(ahead: Ahead, rates: Rates, leased: boolean): number | 
   const count = ahead.ahead + ahead.leased + (leased ? 0 : 1);
   if (ahead.unknown === 0) {
     if (rates.progress_per_ms <= 0) return null;
-    return Math.round(ahead.remaining / rates.progress_per_ms);
+    const all = (ahead.remaining * count) / Math.max(1, ahead.looked_at);
+    return Math.round(all / rates.progress_per_ms);
   }
-  if (ahead.unknown < count || rates.pulls_per_ms <= 0) return null;
+  if (ahead.unknown < ahead.looked_at || rates.pulls_per_ms <= 0) return null;
   return Math.round(count / rates.pulls_per_ms);
 }
 
@@ -94,11 +99,12 @@ export async function readAhead(db: Queryable, row: InLine): Promise<Ahead> {
     )
     select (select count(*) from claimable)::int as ahead,
            (select count(*) from held)::int as leased,
+           count(*)::int as looked_at,
            coalesce(sum(greatest(0, r.progress_total - r.progress_done)), 0)::float8 as remaining,
            (count(*) filter (where r.progress_total is null or r.progress_done is null))::int as unknown
-      from (select resource_id from claimable
-            union all select resource_id from held
-            union all select ${row.resource_id}::bigint) w
+      from (select ${row.resource_id}::bigint as resource_id
+            union all (select resource_id from held limit ${ASKED_MOST})
+            union all (select resource_id from claimable limit ${ASKED_MOST})) w
       join tidemark.resource r on r.resource_id = w.resource_id`);
   return rows[0]!;
 }
@@ -106,15 +112,15 @@ export async function readAhead(db: Queryable, row: InLine): Promise<Ahead> {
 /** For one that is being pulled: it shares the lane's rate with the others that are, in equal parts. */
 export async function readBeside(db: Queryable, row: InLine): Promise<Ahead> {
   const { rows } = await db.query<Ahead>(sql`
-    select 0 as ahead, n.leased,
-           (greatest(0, r.progress_total - r.progress_done) * greatest(1, n.leased))::float8 as remaining,
-           case when r.progress_total is null or r.progress_done is null then n.leased else 0 end as unknown
+    select 0 as ahead, n.leased, 1 as looked_at,
+           greatest(0, r.progress_total - r.progress_done)::float8 as remaining,
+           case when r.progress_total is null or r.progress_done is null then 1 else 0 end as unknown
       from tidemark.resource r
      cross join (select count(*)::int as leased from tidemark.due
                   where lane_id = ${row.lane_id}::int and lease_until > tidemark.now()) n
      where r.resource_id = ${row.resource_id}::bigint`);
-  const { ahead, leased, remaining, unknown } = rows[0]!;
-  return { ahead, leased, remaining: remaining ?? 0, unknown };
+  const beside = rows[0]!;
+  return { ...beside, remaining: beside.remaining ?? 0 };
 }
 
 /** Moving rates: progress over both lanes of the pair, and pulls of the kind that ended. */

@@ -1,5 +1,5 @@
 /** The resources that match a filter, a page at a time by their number, however many there are. */
-import sql, { empty, type Sql } from "sql-template-tag";
+import sql, { type Sql } from "sql-template-tag";
 import type { Clock } from "../clock.ts";
 import type { Queryable } from "../store/db.ts";
 
@@ -7,7 +7,7 @@ export const LIST_MOST = 500;
 /** Resources looked at in one statement; about 0.1 s where none of them matches. */
 const WINDOW = 50_000;
 /** After this long a page is given out as it is, with where to go on. */
-const PAGE_MS_MAX = 500;
+const PAGE_MS_MAX = 400;
 
 export type StatusName = "waiting" | "due" | "leased" | "parked" | "paused" | "gone";
 export const status_names: readonly StatusName[] = ["waiting", "due", "leased", "parked", "paused", "gone"];
@@ -44,15 +44,15 @@ export interface Page {
   next: bigint | null;
 }
 
-/** Filters by status that have an index of their own, which finds few among many without looking at the rest. */
+/** Statuses that have an index of their own, which finds few among many without looking at the rest. */
 const rare: Partial<Record<StatusName, Sql>> = {
-  parked: sql`select r.resource_id from tidemark.resource r where r.parked_at is not null`,
-  paused: sql`select r.resource_id from tidemark.resource r where r.paused_at is not null`,
-  gone: sql`select r.resource_id from tidemark.resource r where r.gone_at is not null`,
-  leased: sql`select r.resource_id from tidemark.due r where r.lease_until is not null`,
+  parked: sql`tidemark.resource r where r.parked_at is not null`,
+  paused: sql`tidemark.resource r where r.paused_at is not null`,
+  gone: sql`tidemark.resource r where r.gone_at is not null`,
+  leased: sql`tidemark.due d join tidemark.resource r on r.resource_id = d.resource_id where d.lease_until is not null`,
 };
 
-const everything = sql`select r.resource_id from tidemark.resource r where true`;
+const everything = sql`tidemark.resource r where true`;
 
 interface Window {
   resources: Listed[];
@@ -60,38 +60,40 @@ interface Window {
   last: bigint | null;
 }
 
-/** One bounded look: the next resources by number, and which of them match. */
+/**
+ * One bounded look: the next resources by number, and which of them match. What the wide row alone can say is asked first; the rest
+ * is looked up one by one in order, so that a full page ends it (`offset 0` keeps the planner from joining the whole window).
+ */
 async function readWindow(db: Queryable, filter: Filter, after: bigint, most: number): Promise<Window> {
-  const from = (filter.status && rare[filter.status]) ?? everything;
-  // Where the wide table is driven, its own columns narrow the window itself.
-  const narrow =
-    filter.status === "leased"
-      ? empty
-      : sql`and (${filter.source ?? null}::text is null or r.source = ${filter.source ?? null})`;
-  const { rows } = await db.query<Partial<Listed> & { seen: bigint }>(sql`
+  const { source = null, kind = null, status = null, q = null } = filter;
+  const from = (status && rare[status]) ?? everything;
+  const { rows } = await db.query<Partial<Listed> & { seen: bigint; last: bigint | null }>(sql`
     with looked_at as materialized (
-      ${from} and r.resource_id > ${after}::bigint ${narrow} order by r.resource_id limit ${WINDOW}
+      select r.resource_id,
+             (${kind}::text is null or r.kind = ${kind}) and (${q}::text is null or strpos(lower(r.key), lower(${q})) > 0) as hit
+        from ${from} and r.resource_id > ${after}::bigint and (${source}::text is null or r.source = ${source})
+       order by r.resource_id limit ${WINDOW}
     ), matched as (
-      select s.resource_id, s.source, s.kind, s.key, s.status, nullif(s.due_at, 'infinity') as due_at, s.fresh_at, s.tried_at,
-             s.changed_at, s.followed_at is not null as followed, s.failures::int as failures, s.reason, s.mail as messages,
-             s.progress_done, s.progress_total
-        from looked_at w join tidemark.status s on s.resource_id = w.resource_id
-       where (${filter.source ?? null}::text is null or s.source = ${filter.source ?? null})
-         and (${filter.kind ?? null}::text is null or s.kind = ${filter.kind ?? null})
-         and (${filter.status ?? null}::text is null or s.status = ${filter.status ?? null})
-         and (${filter.q ?? null}::text is null or strpos(lower(s.key), lower(${filter.q ?? null})) > 0)
-       order by s.resource_id limit ${most}
+      select s.resource_id, s.source, s.kind, s.key, s.status, s.due_at, s.fresh_at, s.tried_at, s.changed_at, s.followed, s.failures,
+             s.reason, s.messages, s.progress_done, s.progress_total
+        from (select resource_id from looked_at where hit order by resource_id) w
+       cross join lateral (
+         select v.resource_id, v.source, v.kind, v.key, v.status, nullif(v.due_at, 'infinity') as due_at, v.fresh_at, v.tried_at,
+                v.changed_at, v.followed_at is not null as followed, v.failures::int as failures, v.reason, v.mail as messages,
+                v.progress_done, v.progress_total
+           from tidemark.status v
+          where v.resource_id = w.resource_id and (${status}::text is null or v.status = ${status})
+         offset 0) s
+       limit ${most}
     )
     select m.resource_id, m.source, m.kind, m.key, m.status, m.due_at, m.fresh_at, m.tried_at, m.changed_at, m.followed,
            m.failures, m.reason, m.messages, m.progress_done, m.progress_total, n.seen, n.last
-      from (select count(*) as seen, max(resource_id) as last from looked_at) n left join matched m on true`);
-  const { seen, last } = rows[0] as unknown as { seen: bigint; last: bigint | null };
-  const resources = rows
-    .filter((row) => row.resource_id != null)
-    .map((row) => {
-      const { seen: _seen, last: _last, ...listed } = row as Listed & { seen: bigint; last: bigint };
-      return listed;
-    });
+      from (select count(*) as seen, max(resource_id) as last from looked_at) n left join matched m on true
+     order by m.resource_id`);
+  const { seen, last } = rows[0]!;
+  const resources = rows.flatMap(({ seen: _seen, last: _last, ...listed }) =>
+    listed.resource_id == null ? [] : [listed as Listed],
+  );
   return { resources, looked_at: Number(seen), last };
 }
 

@@ -1,13 +1,15 @@
 /** Everything that is going on, in numbers: sources, lanes, upstreams and workers, read in a few bounded statements. */
-import sql, { empty, raw } from "sql-template-tag";
+import sql from "sql-template-tag";
 import type { Queryable } from "../store/db.ts";
+import { type ColdCount, readCold, sampled } from "./cold-counts.ts";
 
-/** Above this size the hot table is sampled: 200 MB are about 1.2 million resources, and a scan of them 0.2 s. */
-const SCANNED_BYTES_MAX = 200 * 1024 * 1024;
+/** Above this size a table is sampled instead of counted: 32 MB of the hot one are about 180,000 resources, and a scan 0.1 s. */
+const SCANNED_BYTES_MAX = 32 * 1024 * 1024;
 /** The span of the moving rates. */
 export const RATE_MINUTES = 15;
 const WORKERS_MOST = 1_000;
-const GONE_COUNTED_MOST = 100_000;
+/** What is due in a lane is counted exactly up to here. */
+const DUE_COUNTED_MOST = 1_000;
 
 export interface LaneStatus {
   lane_id: number;
@@ -75,19 +77,20 @@ export interface LaneCount {
   living: number;
   fresh: number;
   due: number;
-  leased: number;
   messages: number;
 }
 
-/** How large the hot table is; its statistics may never have been gathered, its size is always known. */
-export async function dueBytes(db: Queryable): Promise<number> {
-  const { rows } = await db.query<{ bytes: number }>(sql`select pg_relation_size('tidemark.due')::float8 as bytes`);
-  return rows[0]?.bytes ?? 0;
+/** How large the two tables are; their statistics may never have been gathered, their size is always known. */
+export async function tableBytes(db: Queryable): Promise<{ due: number; resource: number }> {
+  const { rows } = await db.query<{ due: number; resource: number }>(sql`
+    select pg_relation_size('tidemark.due')::float8 as due, pg_relation_size('tidemark.resource')::float8 as resource`);
+  return rows[0]!;
 }
+
+const percentOf = (bytes: number): number => Math.min(100, (SCANNED_BYTES_MAX * 100) / Math.max(1, bytes));
 
 /** Counts by lane in one scan of the narrow table: no join, and the wide table is not touched. */
 export async function countByLane(db: Queryable, percent: number): Promise<LaneCount[]> {
-  const sample = percent < 100 ? raw(`tablesample system (${percent.toFixed(4)})`) : empty;
   const { rows } = await db.query<LaneCount>(sql`
     select d.lane_id,
            count(*)::float8 as resources,
@@ -95,9 +98,8 @@ export async function countByLane(db: Queryable, percent: number): Promise<LaneC
            (count(*) filter (where d.due_at < 'infinity' and d.fresh_at is not null and d.failures = 0
                                and (d.due_at > n.at or d.lease_until > n.at)))::float8 as fresh,
            (count(*) filter (where d.due_at <= n.at and (d.lease_until is null or d.lease_until <= n.at)))::float8 as due,
-           (count(*) filter (where d.lease_until > n.at))::float8 as leased,
            sum(d.mail_seq - d.mail_done)::float8 as messages
-      from tidemark.due d ${sample}
+      from tidemark.due d ${sampled(percent)}
      cross join (select tidemark.now() as at) n
      group by d.lane_id`);
   const scale = (count: number) => Math.round((count * 100) / percent);
@@ -108,55 +110,30 @@ export async function countByLane(db: Queryable, percent: number): Promise<LaneC
     living: scale(row.living),
     fresh: scale(row.fresh),
     due: scale(row.due),
-    leased: scale(row.leased),
     messages: scale(row.messages),
   }));
 }
 
-export type LaneFacts = Omit<LaneStatus, "due" | "leased">;
+export interface LaneFacts extends LaneStatus {
+  /** Its count of what is due stopped at the bound. */
+  due_capped: boolean;
+}
 
-/** Every lane with the moment its most overdue resource fell due: one index probe each. */
+/** Every lane with what is due, up to a bound, since when, and how many leases live: each from the index that claims use. */
 export async function readLanes(db: Queryable): Promise<LaneFacts[]> {
   const { rows } = await db.query<LaneFacts>(sql`
-    select l.lane_id, l.source, l.name, l.upstream, l.urgency, l.first_come, l.fleet, c.due_at as oldest_due_at
+    select l.lane_id, l.source, l.name, l.upstream, l.urgency, l.first_come, l.fleet,
+           c.due, c.due >= ${DUE_COUNTED_MOST} as due_capped, c.oldest_due_at, h.leased
       from tidemark.lane l
-      left join lateral (
-        select d.due_at from tidemark.due d
-         where d.lane_id = l.lane_id and d.lease_until is null and d.due_at <= tidemark.now()
-         order by d.due_at limit 1) c on true
+     cross join lateral (
+       select count(*)::float8 as due, min(o.due_at) as oldest_due_at
+         from (select d.due_at from tidemark.due d
+                where d.lane_id = l.lane_id and d.lease_until is null and d.due_at <= tidemark.now()
+                order by d.due_at limit ${DUE_COUNTED_MOST}) o) c
+     cross join lateral (
+       select count(*)::float8 as leased from tidemark.due e
+        where e.lane_id = l.lane_id and e.lease_until > tidemark.now()) h
      order by l.source, l.name, l.upstream, l.urgency`);
-  return rows;
-}
-
-export interface ColdCount {
-  source: string;
-  followed: number;
-  parked: number;
-  paused: number;
-  gone: number;
-  messages_parked: number;
-}
-
-/** What is rare or chosen by people, each from its own partial index; the gone are counted up to a bound. */
-export async function countCold(db: Queryable): Promise<ColdCount[]> {
-  const { rows } = await db.query<ColdCount>(sql`
-    select c.source,
-           sum(c.followed)::float8 as followed, sum(c.parked)::float8 as parked, sum(c.paused)::float8 as paused,
-           sum(c.gone)::float8 as gone, sum(c.messages_parked)::float8 as messages_parked
-      from (select source, count(*) as followed, 0 as parked, 0 as paused, 0 as gone, 0 as messages_parked
-              from tidemark.resource where followed_at is not null group by source
-            union all
-            select source, 0, count(*), 0, 0, 0 from tidemark.resource where parked_at is not null group by source
-            union all
-            select source, 0, 0, count(*), 0, 0 from tidemark.resource where paused_at is not null group by source
-            union all
-            select g.source, 0, 0, 0, count(*), 0
-              from (select source from tidemark.resource where gone_at is not null limit ${GONE_COUNTED_MOST}) g group by g.source
-            union all
-            select r.source, 0, 0, 0, 0, count(*)
-              from (select resource_id from tidemark.message where parked_at is not null limit ${GONE_COUNTED_MOST}) m
-              join tidemark.resource r on r.resource_id = m.resource_id group by r.source) c
-     group by c.source`);
   return rows;
 }
 
@@ -207,45 +184,42 @@ async function readNow(db: Queryable): Promise<string> {
   return rows[0]!.now;
 }
 
-/** The whole overview: about 0.2 s at a million resources, and no more beyond, where it samples. */
+/** The whole overview, in less than a second however much is followed: what would take longer is taken from a sample. */
 export async function readOverview(db: Queryable, sources: Iterable<string> = []): Promise<Overview> {
-  const percent = Math.min(100, (SCANNED_BYTES_MAX * 100) / Math.max(1, await dueBytes(db)));
+  const bytes = await tableBytes(db);
+  const percent = percentOf(bytes.due);
   const counts = await countByLane(db, percent);
   const lanes = await readLanes(db);
-  const cold = await countCold(db);
+  const names = [...new Set([...sources, ...lanes.map((lane) => lane.source)])].sort();
+  const cold = await readCold(db, names, percentOf(bytes.resource));
   const rates = await readPullRates(db);
   const upstreams = await readUpstreams(db);
   const workers = await readWorkers(db);
   const now = await readNow(db);
-  return {
-    now,
-    estimated: percent < 100,
-    ...shapeOverview({ sources, counts, lanes, cold, rates }),
-    upstreams,
-    workers,
-  };
+  const shaped = shapeOverview({ sources: names, counts, lanes, cold, rates });
+  return { now, estimated: percent < 100, ...shaped, upstreams, workers };
 }
 
 interface Read {
-  sources: Iterable<string>;
+  sources: string[];
   counts: LaneCount[];
   lanes: LaneFacts[];
   cold: ColdCount[];
   rates: PullRate[];
 }
 
-const nothing: Omit<LaneCount, "lane_id"> = { resources: 0, living: 0, fresh: 0, due: 0, leased: 0, messages: 0 };
+const nothing: Omit<LaneCount, "lane_id"> = { resources: 0, living: 0, fresh: 0, due: 0, messages: 0 };
 
-/** Puts what was read together by lane and by source; sources that are loaded but empty have a row too. */
+/** Puts what was read together by lane and by source. */
 export function shapeOverview({ sources, counts, lanes, cold, rates }: Read): Pick<Overview, "sources" | "lanes"> {
   const by_lane = new Map(counts.map((count) => [count.lane_id, count]));
-  const full = lanes.map((lane) => {
-    const { due, leased } = by_lane.get(lane.lane_id) ?? nothing;
-    return { ...lane, due, leased };
+  const full = lanes.map(({ due_capped, ...lane }) => {
+    const scanned = by_lane.get(lane.lane_id)?.due ?? 0;
+    return { ...lane, due: due_capped ? Math.max(lane.due, scanned) : lane.due };
   });
-  const names = new Set([...sources, ...lanes.map((lane) => lane.source), ...cold.map((row) => row.source)]);
-  const shaped = [...names].sort().map((source) => {
-    const mine = lanes.filter((lane) => lane.source === source);
+  const shaped = sources.map((source) => {
+    const mine = full.filter((lane) => lane.source === source);
+    const due = mine.reduce((all, lane) => all + lane.due, 0);
     const sum = mine.map((lane) => by_lane.get(lane.lane_id) ?? nothing).reduce(add, nothing);
     const rare = cold.find((row) => row.source === source);
     const my_rates = rates.filter((rate) => rate.source === source);
@@ -256,8 +230,8 @@ export function shapeOverview({ sources, counts, lanes, cold, rates }: Read): Pi
       resources: Math.max(0, sum.resources - (rare?.gone ?? 0)),
       fresh: sum.fresh,
       fresh_percent: sum.living === 0 ? null : Math.floor((sum.fresh * 1000) / sum.living) / 10,
-      due: sum.due,
-      leased: sum.leased,
+      due,
+      leased: mine.reduce((all, lane) => all + lane.leased, 0),
       parked: rare?.parked ?? 0,
       paused: rare?.paused ?? 0,
       gone: rare?.gone ?? 0,
@@ -265,7 +239,7 @@ export function shapeOverview({ sources, counts, lanes, cold, rates }: Read): Pi
       messages: sum.messages,
       messages_parked: rare?.messages_parked ?? 0,
       pulls_per_minute: Math.round(my_rates.reduce((all, rate) => all + rate.per_minute, 0) * 10) / 10,
-      eta_ms: sum.due === 0 || ended_per_minute === 0 ? null : Math.round((sum.due / ended_per_minute) * 60_000),
+      eta_ms: due === 0 || ended_per_minute === 0 ? null : Math.round((due / ended_per_minute) * 60_000),
     };
   });
   return { sources: shaped, lanes: full };
@@ -277,7 +251,6 @@ function add(a: Omit<LaneCount, "lane_id">, b: Omit<LaneCount, "lane_id">): Omit
     living: a.living + b.living,
     fresh: a.fresh + b.fresh,
     due: a.due + b.due,
-    leased: a.leased + b.leased,
     messages: a.messages + b.messages,
   };
 }
