@@ -7,7 +7,7 @@ import { chargeMessage, type Message, type Posted, post, takeOff, tryAlone } fro
 import { applyFeeds, applyRecords } from "./records.ts";
 import { lockDue } from "./resources.ts";
 import { findTargets, makeMissing, prepareLanes, scoped } from "./targets.ts";
-import { countAnomalies, moveInternal, moveTidemarks } from "./tidemark.ts";
+import { countAnomalies, lockTidemarks, moveInternal, moveTidemarks } from "./tidemark.ts";
 import { type Committed, LOST, type Unit } from "./unit.ts";
 
 /** Places in the commit where a test may stop the world. */
@@ -34,11 +34,11 @@ export async function commit(
     await at?.("locked");
     const results = new Map<Unit, Committed>();
     if (alive.length > 0) {
-      const origins = await applyMail(tx, lanes, alive, targets, locks, results);
+      const marks = await applyMail(tx, lanes, alive, targets, locks, results);
       await applyRecords(tx, lanes, alive, targets, results);
       await at?.("recorded");
       await applyFeeds(tx, alive, results);
-      await moveTidemarks(tx, origins);
+      await applyTidemarks(tx, marks);
       await applyEnds(tx, lanes, alive, results);
       await at?.("finished");
     }
@@ -46,7 +46,13 @@ export async function commit(
   });
 }
 
-/** Makes resources that are new, takes handled messages off, appends posted ones; says whose tidemark may move. */
+/** What a commit means for tidemarks: how far posters have read, and whose messages were handled. */
+interface Marks {
+  read: { resource_id: bigint; from: bigint; internal: bigint; late: number }[];
+  handled: bigint[];
+}
+
+/** Makes resources that are new, takes handled messages off, appends posted ones; says which tidemarks may move. */
 async function applyMail(
   tx: Tx,
   lanes: Lanes,
@@ -54,9 +60,9 @@ async function applyMail(
   targets: Map<string, bigint>,
   locks: Map<bigint, unknown>,
   results: Map<Unit, Committed>,
-): Promise<bigint[]> {
+): Promise<Marks> {
   await makeMissing(tx, lanes, units, targets, locks);
-  const origins: bigint[] = [];
+  const marks: Marks = { read: [], handled: [] };
   const posted: Posted[] = [];
   const handled: Message[] = [];
   for (const u of units) {
@@ -67,7 +73,7 @@ async function applyMail(
       const { message, last_seq, error, reason, most } = u.charge;
       result.message_parked = await chargeMessage(tx, message, error, reason, most);
       if (last_seq > message.seq) await tryAlone(tx, message, last_seq);
-      if (result.message_parked && message.origin_id !== null) origins.push(message.origin_id);
+      if (result.message_parked && message.origin_id !== null) marks.handled.push(message.origin_id);
     }
     const internal = u.kind.position && u.batch?.cursor !== undefined ? u.kind.position(u.batch.cursor) : null;
     const from = u.kind.position?.(u.cursor) ?? null;
@@ -81,14 +87,22 @@ async function applyMail(
       const position = behind ? (internal ?? from) : (p.position ?? null);
       posted.push({ resource_id, origin_id: u.lease.resource_id, position, ...checked });
     }
-    if (internal !== null && from !== null) {
-      await moveInternal(tx, u.lease.resource_id, from, internal);
-      origins.push(u.lease.resource_id);
-      if (late > 0) await countAnomalies(tx, u.lease.resource_id, late);
-    }
+    if (internal !== null && from !== null) marks.read.push({ resource_id: u.lease.resource_id, from, internal, late });
   }
   await takeOff(tx, handled);
-  for (const m of handled) if (m.origin_id !== null && m.position !== null) origins.push(m.origin_id);
+  for (const m of handled) if (m.origin_id !== null && m.position !== null) marks.handled.push(m.origin_id);
   await post(tx, posted);
-  return origins;
+  return marks;
+}
+
+/** Last of all locks, and all of them in order before any is moved: a poster may handle another poster's messages. */
+async function applyTidemarks(tx: Tx, { read, handled }: Marks): Promise<void> {
+  const origins = [...handled, ...read.map((r) => r.resource_id)];
+  if (origins.length === 0) return;
+  await lockTidemarks(tx, origins);
+  for (const { resource_id, from, internal, late } of read) {
+    await moveInternal(tx, resource_id, from, internal);
+    if (late > 0) await countAnomalies(tx, resource_id, late);
+  }
+  await moveTidemarks(tx, origins);
 }

@@ -11,17 +11,19 @@ export async function moveInternal(tx: Queryable, resource_id: bigint, from: big
      where tidemark.internal < excluded.internal`);
 }
 
+/** In one order, and in a statement before any of them moves. */
+export async function lockTidemarks(tx: Queryable, origins: bigint[]): Promise<void> {
+  await tx.query(sql`
+    select resource_id from tidemark.tidemark where resource_id = any(${origins}::bigint[]) order by resource_id for update`);
+}
+
 /**
  * Moves tidemarks to just before the earliest message that is still pending, or to the end of what was read.
  *
- * The row is locked in one statement and the minimum taken in the next one: taken in the same statement, two
+ * The rows were locked in a statement before this one, which takes the minimum: taken in the same statement, two
  * commits that each still see the other's message would leave the tidemark standing for ever.
  */
 export async function moveTidemarks(tx: Queryable, origins: bigint[]): Promise<void> {
-  const sorted = [...new Set(origins)].sort((a, b) => (a < b ? -1 : 1));
-  if (sorted.length === 0) return;
-  await tx.query(sql`
-    select resource_id from tidemark.tidemark where resource_id = any(${sorted}::bigint[]) order by resource_id for update`);
   await tx.query(sql`
     update tidemark.tidemark t set position = n.position, moved_at = tidemark.now()
       from (select x.resource_id,
@@ -29,7 +31,7 @@ export async function moveTidemarks(tx: Queryable, origins: bigint[]): Promise<v
                      (select m.position - 1 from tidemark.message m
                        where m.origin_id = x.resource_id and m.parked_at is null and m.position is not null
                        order by m.position limit 1), x.internal))) as position
-              from tidemark.tidemark x where x.resource_id = any(${sorted}::bigint[])) n
+              from tidemark.tidemark x where x.resource_id = any(${origins}::bigint[])) n
      where t.resource_id = n.resource_id and t.position < n.position`);
 }
 

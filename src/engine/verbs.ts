@@ -89,29 +89,30 @@ export async function unfollow(db: Db, named: Named): Promise<{ gone: number }> 
 }
 
 /** Makes it due now, in the lane of what people asked for; a floor of politeness holds, a parking does not. */
-export async function refresh(db: Queryable, named: Named): Promise<void> {
-  const { count } = await db.query(sql`
-    with r as (
-      update tidemark.resource set parked_at = null
-       where (source, kind, key) = (${named.source}, ${named.kind}, ${named.key}) and paused_at is null
-         and (gone_at is null or followed_at is not null)
-      returning resource_id
-    ), was as (
-      select resource_id, parked_at from tidemark.resource
-       where (source, kind, key) = (${named.source}, ${named.kind}, ${named.key})
-    )
-    update tidemark.due d
-       set not_before = case when was.parked_at is not null then '-infinity' else d.not_before end,
-           due_at = case when d.lease_until is not null then d.due_at
-                         when was.parked_at is not null then tidemark.now()
-                         else greatest(least(d.due_at, tidemark.now()), d.not_before) end,
-           failures = case when was.parked_at is not null then 0 else d.failures end,
-           lane_id = case when d.lease_until is null then a.lane_id else d.lane_id end,
-           asked_at = case when a.first_come then coalesce(d.asked_at, tidemark.now()) end
-      from r, was, tidemark.lane l, tidemark.lane a
-     where d.resource_id = r.resource_id and was.resource_id = r.resource_id and l.lane_id = d.lane_id
-       and (a.source, a.name, a.upstream, a.urgency) = (l.source, l.name, l.upstream, 'asked')`);
-  if (count === 0) await explainMissing(db, named, "refreshed");
+export async function refresh(db: Db, named: Named): Promise<void> {
+  await db.transaction(async (tx) => {
+    const id = await idOf(tx, named);
+    await lockDue(tx, [id]);
+    const { count } = await tx.query(sql`
+      with was as (
+        select resource_id, parked_at from tidemark.resource
+         where resource_id = ${id}::bigint and paused_at is null and (gone_at is null or followed_at is not null)
+      ), r as (
+        update tidemark.resource set parked_at = null where resource_id = ${id}::bigint and parked_at is not null
+      )
+      update tidemark.due d
+         set not_before = case when was.parked_at is not null then '-infinity' else d.not_before end,
+             due_at = case when d.lease_until is not null then d.due_at
+                           when was.parked_at is not null then tidemark.now()
+                           else greatest(least(d.due_at, tidemark.now()), d.not_before) end,
+             failures = case when was.parked_at is not null then 0 else d.failures end,
+             lane_id = case when d.lease_until is null then a.lane_id else d.lane_id end,
+             asked_at = case when a.first_come then coalesce(d.asked_at, tidemark.now()) end
+        from was, tidemark.lane l, tidemark.lane a
+       where d.resource_id = was.resource_id and l.lane_id = d.lane_id
+         and (a.source, a.name, a.upstream, a.urgency) = (l.source, l.name, l.upstream, 'asked')`);
+    if (count === 0) await explainMissing(tx, named, "refreshed");
+  });
 }
 
 export async function pause(db: Db, named: Named): Promise<void> {

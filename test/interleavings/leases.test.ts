@@ -1,0 +1,137 @@
+/** Two workers at one lease, stepped statement by statement on a real PostgreSQL. */
+import sql from "sql-template-tag";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { Claims } from "../../src/engine/claims.ts";
+import { claim, countLive, expire, lockLane } from "../../src/engine/lease.ts";
+import { toyKind, toySource, words } from "../sql/toy.ts";
+import { blocks, Session, stopAt } from "./session.ts";
+import { TTL, Workbench } from "./workbench.ts";
+
+describe("two workers", () => {
+  let bench: Workbench;
+  const source = toySource({ page: toyKind(), one: toyKind({ lane: () => ({ name: "one", fleet: 1 }) }) });
+  const word = (version: number) => ({
+    put: [words.rows([{ word: "a", version }])],
+    cursor: { at: version, done: true },
+  });
+  const mirrored = () => bench.rows(sql`select version from toy.word`);
+  const expireAll = (db = bench.db as Parameters<typeof expire>[0]) =>
+    expire(
+      db,
+      bench.lanes.rows().map((r) => r.lane_id),
+      "-infinity",
+      100,
+    );
+
+  beforeAll(async () => {
+    bench = await Workbench.open();
+  });
+  beforeEach(() => bench.reset(source, "a", "b", "c", "d"));
+
+  it("that claim at the same moment get different resources, and neither waits", async () => {
+    const a = await Session.begin(bench.db);
+    const b = await Session.begin(bench.db);
+    const wants = bench.lanes.rows().map(({ lane_id }) => ({ lane_id, mark: "-infinity", most: 2, ahead_ms: 0 }));
+    const first = await claim(a.tx, wants, TTL, 1);
+    const second = await claim(b.tx, wants, TTL, 2);
+    await b.commit();
+    await a.commit();
+    const keys = [...first, ...second].map((l) => l.key);
+    expect(first).toHaveLength(2);
+    expect(second).toHaveLength(2);
+    expect(new Set(keys).size).toBe(4);
+    expect(await bench.rows(sql`select lease_no from tidemark.due group by lease_no`)).toEqual([{ lease_no: 1n }]);
+  });
+
+  it("would get the same resource if rows were not locked while they are picked", async () => {
+    const a = await Session.begin(bench.db);
+    const b = await Session.begin(bench.db);
+    const naive = sql`
+      update tidemark.due set lease_no = lease_no + 1
+       where resource_id = (select min(resource_id) from tidemark.due where lease_until is null) returning resource_id`;
+    const first = (await a.tx.query(naive)).rows;
+    const waiting = b.tx.query(naive);
+    await blocks(bench.db, waiting);
+    await a.commit();
+    expect((await waiting).rows).toEqual(first);
+    await b.rollback();
+  });
+
+  it("of which one paused beyond its lease: what it commits then writes nothing", async () => {
+    const { a: old } = await bench.claimAll(1);
+    await bench.later();
+    await expireAll();
+    const { a: now } = await bench.claimAll(2);
+    expect((await bench.commit(bench.unit(now!, word(2)))).committed).toBe(true);
+    expect((await bench.commit(bench.unit(old!, word(1)))).committed).toBe(false);
+    expect(await mirrored()).toEqual([{ version: 2 }]);
+  });
+
+  it("of which one paused beyond its lease: it cannot commit even while nobody else has the resource", async () => {
+    const { a: old } = await bench.claimAll(1);
+    await bench.later();
+    expect((await bench.commit(bench.unit(old!, word(1)))).committed).toBe(false);
+    await expireAll();
+    expect((await bench.commit(bench.unit(old!, word(1)))).committed).toBe(false);
+    expect(await mirrored()).toEqual([]);
+  });
+
+  it("of which one's commit already waits for the row while the other takes the resource: it writes nothing", async () => {
+    const { a: old } = await bench.claimAll(1);
+    await bench.later();
+    const taker = await Session.begin(bench.db);
+    await expireAll(taker.tx);
+    const { a: now } = await bench.claimAll(2, taker.tx);
+    const late = bench.commit(bench.unit(old!, word(1)));
+    await blocks(bench.db, late);
+    await taker.commit();
+    expect((await late).committed).toBe(false);
+    expect(await mirrored()).toEqual([]);
+    expect((await bench.commit(bench.unit(now!, word(2)))).committed).toBe(true);
+    expect(await mirrored()).toEqual([{ version: 2 }]);
+  });
+
+  it("of which one is in the middle of its commit: the lease cannot be taken from it until that has ended", async () => {
+    const { a } = await bench.claimAll(1);
+    const stop = stopAt("recorded");
+    const committing = bench.commit(bench.unit(a!, word(1)), stop.at);
+    await stop.reached;
+    await bench.later();
+    expect((await expireAll()).map((e) => e.resource_id)).not.toContain(a!.resource_id);
+    stop.open();
+    expect((await committing).committed).toBe(true);
+    expect(await mirrored()).toEqual([{ version: 1 }]);
+    expect(await bench.due("a")).toMatchObject({ leased: false, lease_no: 1n });
+  });
+
+  it("that race for a lane of one get one lease between them", async () => {
+    await bench.reset(source, "one:x", "one:y");
+    const row = bench.lanes.rows().find((r) => r.name === "one" && r.urgency === "asked")!;
+    const a = await Session.begin(bench.db);
+    await lockLane(a.tx, row.source, row.name, row.upstream);
+    expect(await countLive(a.tx, row.source, row.name, row.upstream)).toBe(0);
+    const { db, clock, lanes } = bench;
+    const other = new Claims({ db, lanes, clock, slots: 10, ttl_ms: TTL });
+    const racing = other.next(10, () => 0, 0, 2);
+    await blocks(db, racing);
+    const mine = await claim(a.tx, [{ lane_id: row.lane_id, mark: "-infinity", most: 1, ahead_ms: 0 }], TTL, 1);
+    await a.commit();
+    expect(mine).toHaveLength(1);
+    expect(await racing).toEqual([]);
+    expect(await countLive(db, row.source, row.name, row.upstream)).toBe(1);
+  });
+
+  it("that race a hundred times for a lane of one never hold two leases", async () => {
+    await bench.reset(source, ...Array.from({ length: 30 }, (_, i) => `one:${i}`));
+    const { db, clock, lanes } = bench;
+    const workers = [1, 2, 3, 4].map((id) => ({
+      id,
+      claims: new Claims({ db, lanes, clock, slots: 10, ttl_ms: TTL }),
+    }));
+    for (let round = 0; round < 25; round += 1) {
+      const all = await Promise.all(workers.map((w) => w.claims.next(10, () => 0, 0, w.id)));
+      expect(all.flat()).toHaveLength(1);
+      await db.query(sql`update tidemark.due set lease_until = null where lease_until is not null`);
+    }
+  });
+});
