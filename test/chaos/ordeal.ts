@@ -5,15 +5,30 @@ import { engineFolder, migrate, readMigrations } from "../../src/store/migrate.t
 import { startPostgres } from "../postgres-server.ts";
 import { scripted } from "../script.ts";
 import { breaches, unfinished } from "../simulation/promises.ts";
-import { seeded } from "../simulation/random.ts";
+import { type Random, seeded } from "../simulation/random.ts";
 import { simulationSchema } from "../simulation/schema.ts";
 import { simulatedSource } from "../simulation/source.ts";
 import { FeedReader } from "./feed-reader.ts";
 import { Fleet } from "./fleet.ts";
 
+type Mistreatment = "kill" | "stop" | "freeze" | "cut" | "restart" | "grow";
+
+/** Each happens at least once, and then at random. */
+const EACH_ONCE: Mistreatment[] = ["kill", "freeze", "cut", "restart", "stop", "grow", "kill"];
+
+function pick(random: Random): Mistreatment {
+  const dice = random.next();
+  if (dice < 0.3) return "kill";
+  if (dice < 0.4) return "stop";
+  if (dice < 0.5) return "freeze";
+  if (dice < 0.62) return "cut";
+  return dice < 0.67 ? "restart" : "grow";
+}
+
 export interface OrdealOptions {
   seed: number;
-  seconds: number;
+  /** How many mistreatments. */
+  rounds: number;
   /** How long everything may take to come to rest afterwards. */
   rest_seconds: number;
 }
@@ -21,54 +36,38 @@ export interface OrdealOptions {
 export interface OrdealReport {
   breaches: string[];
   said: string[];
+  /** Workers that died, by our hand or in the middle of a commit by their own. */
   kills: number;
-  freezes: number;
-  restarts: number;
-  cuts: number;
+  done: Partial<Record<Mistreatment, number>>;
   events: number;
 }
 
 const TTL_MS = 2_000;
 const STREAMS = ["a", "b", "c1", "d", "c2", "e"];
 
-export async function ordeal({ seed, seconds, rest_seconds }: OrdealOptions): Promise<OrdealReport> {
+export async function ordeal({ seed, rounds, rest_seconds }: OrdealOptions): Promise<OrdealReport> {
   const random = seeded(seed);
   const server = await startPostgres();
   const db = await openStore({ database_url: server.url, data: "" });
   const fleet = new Fleet({ url: server.url, ttl_ms: TTL_MS, size: 3, random, suicide: 0.002 });
   const reader = new FeedReader(db);
-  const report: OrdealReport = {
-    breaches: [],
-    said: fleet.said,
-    kills: 0,
-    freezes: 0,
-    restarts: 0,
-    cuts: 0,
-    events: 0,
-  };
+  const report: OrdealReport = { breaches: [], said: fleet.said, kills: 0, done: {}, events: 0 };
   try {
     await prepare(db);
     await fleet.fill();
     reader.start();
-    const begun = realClock.elapsed_ms();
-    while (realClock.elapsed_ms() - begun < seconds * 1000) {
+    for (let round = 0; round < rounds; round += 1) {
       await realClock.sleep(random.between(100, 600));
-      const dice = random.next();
-      if (dice < 0.25) fleet.kill();
-      else if (dice < 0.35) fleet.stop();
-      else if (dice < 0.5) {
-        report.freezes += 1;
-        await fleet.freeze();
-      } else if (dice < 0.62) {
-        report.cuts += 1;
-        await patiently(() => cutConnections(db));
-      } else if (dice < 0.67) {
-        report.restarts += 1;
-        await server.stop();
-        await server.start();
-      } else await patiently(() => grow(db));
+      const what = EACH_ONCE[round] ?? pick(random);
+      if (what === "kill") fleet.kill();
+      else if (what === "stop") fleet.stop();
+      else if (what === "freeze") await fleet.freeze();
+      else if (what === "cut") await patiently(() => cutConnections(db));
+      else if (what === "grow") await patiently(() => grow(db));
+      else await server.stop().then(server.start);
+      report.done[what] = (report.done[what] ?? 0) + 1;
       await fleet.fill();
-      for (const what of await patiently(() => breaches(db, true))) report.breaches.push(what);
+      report.breaches.push(...(await patiently(() => breaches(db, true))));
     }
     const lengths = await patiently(() => lengthsOf(db));
     report.events = [...lengths.values()].reduce((sum, n) => sum + n, 0);

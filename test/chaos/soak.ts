@@ -7,7 +7,7 @@ const first = Number(process.argv[3] ?? 1);
 const begun = realClock.elapsed_ms();
 let failed = 0;
 for (let seed = first; realClock.elapsed_ms() - begun < minutes * 60_000; seed += 1) {
-  const report = await ordeal({ seed, seconds: 60, rest_seconds: 120 });
+  const report = await ordeal({ seed, rounds: 80, rest_seconds: 120 });
   const { breaches, said, ...counts } = report;
   console.log(`seed ${seed}: ${breaches.length === 0 ? "kept every promise" : "BROKE"}`, JSON.stringify(counts));
   for (const what of [...breaches, ...said]) console.log(`  ${what.trim()}`);
