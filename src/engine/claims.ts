@@ -3,7 +3,7 @@ import sql from "sql-template-tag";
 import type { Clock } from "../clock.ts";
 import type { Db, Queryable } from "../store/db.ts";
 import type { LaneRow, Lanes } from "./lanes.ts";
-import { claim, claimFirstCome, countLive, type Lease, lockLane, type Want } from "./lease.ts";
+import { claim, claimFirstCome, countLive, hasRoom, type Lease, lockLane, type Want } from "./lease.ts";
 
 const BEGINNING = "-infinity";
 /** Rows made due below the mark (by a late commit, or handed back) are found at the latest then. */
@@ -141,6 +141,6 @@ async function peek(db: Queryable, lanes: { lane_id: number; mark: string }[]): 
        select d.resource_id from tidemark.due d
         where d.lane_id = w.lane_id and d.lease_until is null and d.due_at >= w.mark and d.due_at <= tidemark.now()
         order by d.due_at limit 1) c
-     where u.closed_until is null or u.closed_until <= tidemark.now()`);
+     where (u.closed_until is null or u.closed_until <= tidemark.now()) and ${hasRoom}`);
   return rows;
 }

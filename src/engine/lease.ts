@@ -115,6 +115,11 @@ export async function lockLane(tx: Queryable, source: string, name: string, upst
      where source = ${source} and name = ${name} and upstream = ${upstream} order by lane_id for update`);
 }
 
+/** A lane without a bound, or with room below it; a glance, which the claim repeats behind the lane's lock. */
+export const hasRoom = sql`(l.fleet is null or l.fleet > (
+  select count(e.resource_id) from tidemark.lane p join tidemark.due e on e.lane_id = p.lane_id and e.lease_until > tidemark.now()
+   where (p.source, p.name, p.upstream) = (l.source, l.name, l.upstream)))`;
+
 export interface Held {
   resource_id: bigint;
   lease_no: bigint;
@@ -195,7 +200,8 @@ export async function nextWake(
              cross join lateral (
                select d.due_at from tidemark.due d
                 where d.lane_id = w.lane_id and d.lease_until is null and d.due_at >= w.mark and d.due_at < 'infinity'
-                order by d.due_at limit 1) c) as due_ms,
+                order by d.due_at limit 1) c
+             where ${hasRoom}) as due_ms,
            (select extract(epoch from min(c.lease_until) - tidemark.now())::float8 * 1000
               from unnest(${all_lanes}::int[]) as w(lane_id)
              cross join lateral (

@@ -51,6 +51,8 @@ const EXPIRE_EVERY_MS = 500;
 const RELOAD_EVERY_MS = 10_000;
 const FLUSH_EVERY_MS = 5_000;
 const EXPIRE_MOST = 1_000;
+const GATHER_MS = 20;
+const LOCKED_WAIT_MS = 1_000;
 
 export class Worker {
   readonly lanes: Lanes;
@@ -66,6 +68,7 @@ export class Worker {
   readonly #alarm: Alarm;
   #worker_id = 0;
   #expired_ms = Number.NEGATIVE_INFINITY;
+  #claimed_ms = Number.NEGATIVE_INFINITY;
   #reloaded_ms = Number.NEGATIVE_INFINITY;
   #since = "-infinity";
   #running: Promise<void> | null = null;
@@ -146,8 +149,12 @@ export class Worker {
     await this.#register();
     if (clock.elapsed_ms() - this.#expired_ms >= EXPIRE_EVERY_MS) await this.#expire();
     const free = settings.slots - this.#held.size;
-    if (free < Math.max(1, settings.slots / 8)) return this.#alarm.sleep(IDLE_MS_MAX);
+    if (free === 0) return this.#alarm.sleep(IDLE_MS_MAX);
     const begun = clock.elapsed_ms();
+    // Where pulls are short, a few free slots soon become many: one claim for all of them is cheaper.
+    const soon_ms = this.#claimed_ms + GATHER_MS - begun;
+    if (free < settings.slots / 8 && soon_ms > 0) return clock.sleep(soon_ms, this.#stop.signal);
+    this.#claimed_ms = begun;
     const leases = await this.#claims.next(free, (row) => this.#held.busy(row), this.#held.asked, this.#worker_id);
     if (leases.length > 0) {
       events.emit("claim", { count: leases.length, ms: clock.elapsed_ms() - begun });
@@ -162,8 +169,10 @@ export class Worker {
       this.#since,
     );
     const waits = [wake.due_ms, wake.expiry_ms, IDLE_MS_MAX, settings.lease_ttl_ms / 2].filter((w) => w !== null);
-    // What is due but could not be claimed (a bound, a lock, no slot) is looked at again in a moment, not at once.
-    await this.#alarm.sleep(Math.max(Math.min(...waits) + 1, wake.due_ms !== null && wake.due_ms <= 0 ? 200 : 1));
+    // What is due but could not be claimed (another has its row locked) is looked at again in a moment, not at once.
+    await this.#alarm.sleep(
+      Math.max(Math.min(...waits) + 1, wake.due_ms !== null && wake.due_ms <= 0 ? LOCKED_WAIT_MS : 1),
+    );
   }
 
   /** A row for this worker, and the lanes that others made, now and then. */
@@ -231,7 +240,8 @@ export class Worker {
         reason: reason ?? "",
         tries: 5,
       });
-    if (pull.woke) this.#waker.wake();
+    // Others may wait for the room that this pull leaves in a bounded lane.
+    if (pull.woke || this.lanes.row(pull.lease.lane_id)?.fleet) this.#waker.wake();
     else this.#alarm.ring();
   }
 
