@@ -75,7 +75,6 @@ function checked(file: string, given: unknown): Source {
 
 interface Resolution {
   url: string;
-  shortCircuit?: boolean;
 }
 type Resolve = (
   specifier: string,
@@ -93,26 +92,24 @@ function resolveOurselves(files: string[]): void {
   if (resolved) return;
   resolved = true;
   const ending = path.extname(import.meta.url);
-  const urls: Record<string, string> = {
+  const urls: Record<string, string | undefined> = {
+    __proto__: null as never,
     tidemark: new URL(`./index${ending}`, import.meta.url).href,
     "tidemark/testing": new URL(`./testing/index${ending}`, import.meta.url).href,
     // What every source needs besides: its cursor is a zod schema, its SQL a tagged template.
     zod: import.meta.resolve("zod"),
     "sql-template-tag": import.meta.resolve("sql-template-tag"),
   };
-  const ours = (specifier: string): Resolution | null =>
-    Object.hasOwn(urls, specifier) ? { url: urls[specifier]!, shortCircuit: true } : null;
   const { registerHooks } = module as typeof module & { registerHooks?: (hooks: { resolve: Resolve }) => void };
   if (registerHooks) {
-    registerHooks({ resolve: (specifier, context, next) => ours(specifier) ?? next(specifier, context) });
+    registerHooks({ resolve: (specifier, context, next) => next(urls[specifier] ?? specifier, context) });
     return;
   }
   // Before Node 22.15 hooks live in a thread of their own and can only be given as text; and before 22.7 a .js file is only
   // taken for what a source always is, an ES module, if somebody says so.
-  const hook = `const urls = ${JSON.stringify(urls)}, files = ${JSON.stringify(files)};
+  const hook = `const urls = Object.assign(Object.create(null), ${JSON.stringify(urls)}), files = ${JSON.stringify(files)};
     export async function resolve(specifier, context, next) {
-      if (specifier in urls) return { url: urls[specifier], shortCircuit: true };
-      const found = await next(specifier, context);
+      const found = await next(urls[specifier] ?? specifier, context);
       return files.includes(found.url) && found.url.endsWith(".js") ? { ...found, format: "module" } : found;
     }`;
   module.register(`data:text/javascript,${encodeURIComponent(hook)}`);

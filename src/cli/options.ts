@@ -33,6 +33,12 @@ function readValue(text: string): unknown {
   return /^-?\d+(\.\d+)?$/.test(text) && String(number) === text ? number : text;
 }
 
+/** A whole number that is at least one. */
+export function readCount(text: string): number {
+  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError(`Give a whole number such as 50, not "${text}".`);
+}
+
 /** Lines of an example, each with what it does. */
 export function examples(command: Command, lines: readonly (readonly [string, string])[]): Command {
   const width = Math.max(...lines.map(([example]) => example.length));

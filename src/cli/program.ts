@@ -22,7 +22,10 @@ import { up } from "./up.ts";
 import { worker } from "./worker.ts";
 
 /** Codes that mean: somebody has to type or set something else. */
-const mistakes: ReadonlySet<ErrorCode> = new Set(["ConfigInvalid", "InputInvalid", "NotFollowed", "StoreLocked"]);
+const mistakes: ReadonlySet<ErrorCode> = new Set([
+  ...(["ConfigInvalid", "InputInvalid", "NotFollowed", "StoreLocked"] as const),
+  ...(["SchemaTooOld", "SchemaTooNew", "MigrationEdited"] as const),
+]);
 
 export function createProgram(shell: Shell): Command {
   const program = new Command("tidemark")

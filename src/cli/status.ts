@@ -4,7 +4,7 @@ import type { Overview } from "../engine/overview.ts";
 import { type Api, resourcePath } from "./api.ts";
 import { findOne } from "./change.ts";
 import { withApi } from "./opening.ts";
-import { examples, jsonOption, sourceOption } from "./options.ts";
+import { examples, jsonOption, readCount, sourceOption } from "./options.ts";
 import { type DataOptions, print, type Shell } from "./shell.ts";
 import {
   listWords,
@@ -22,7 +22,7 @@ interface StatusOptions extends DataOptions {
   kind?: string;
   status?: string;
   search?: string;
-  limit?: string;
+  limit: number;
 }
 
 export function addStatus(program: Command, shell: Shell): void {
@@ -37,7 +37,7 @@ export function addStatus(program: Command, shell: Shell): void {
     .option("--kind <kind>", "only this kind")
     .option("--status <status>", "only waiting, due, leased, parked, paused or gone")
     .option("--search <text>", "only keys that contain this")
-    .option("--limit <number>", "how many resources to list", "20")
+    .option("--limit <number>", "how many resources to list", readCount, 20)
     .option("--watch", "look again every second, until Ctrl-C");
   examples(jsonOption(sourceOption(command)), [
     ["tidemark status", "everything"],
@@ -93,7 +93,7 @@ type Listed = Parameters<typeof listWords>[1];
 
 /** Pages until as many are there as were asked for: a page may be short and not the last. */
 async function listSome(api: Api, source: string, options: StatusOptions): Promise<Listed> {
-  const limit = Number(options.limit ?? 20);
+  const { limit } = options;
   const resources: Listed["resources"] = [];
   let next: string | null = "0";
   while (next !== null && resources.length < limit) {

@@ -144,12 +144,17 @@ export async function bringForward(db: Queryable, sooner: Sooner[]): Promise<voi
      where d.resource_id = s.resource_id and d.lease_until is null and d.due_at < 'infinity'`);
 }
 
-/** Makes a resource due at once, unless a floor says later; what is not there stays so. */
+/** Makes a resource due at once, unless a floor says later; what is gone or was never there stays so. */
 export async function touch(db: Db, source: string, ref: Ref): Promise<void> {
-  const found = await findResources(db, source, [ref]);
-  const ids = [...found.values()];
+  const ids = [...(await findResources(db, source, [ref])).values()];
   await db.transaction(async (tx) => {
     await lockDue(tx, ids);
-    await makeDue(tx, ids);
+    await makeDue(tx, await notGone(tx, ids));
   });
+}
+
+async function notGone(tx: Tx, ids: bigint[]): Promise<bigint[]> {
+  const { rows } = await tx.query<{ resource_id: bigint }>(sql`
+    select resource_id from tidemark.resource where resource_id = any(${ids}::bigint[]) and gone_at is null`);
+  return rows.map((row) => row.resource_id);
 }

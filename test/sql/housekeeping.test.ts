@@ -1,0 +1,176 @@
+/** Housekeeping: what is old or gone is deleted in bounded batches, and nothing else is. */
+import sql from "sql-template-tag";
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { Housekeeping } from "../../src/engine/housekeeping.ts";
+import { follow, gone, unfollow } from "../../src/index.ts";
+import { type TestPostgres, testDatabase } from "../postgres.ts";
+import { Rig } from "./rig.ts";
+import { toyKind, toySource, words } from "./toy.ts";
+
+const DAY_MS = 86_400_000;
+let rig: Rig;
+let store: TestPostgres;
+let housekeeping: Housekeeping;
+let missing: Set<string>;
+const named = (key: string) => ({ source: "toy", kind: "page", key });
+const page = toyKind({
+  owns: [words],
+  async *pull({ resource: { key, resource_id }, cursor }) {
+    if (missing.has(key)) return gone("nobody has it");
+    const rows = Array.from({ length: 2_500 }, (_, n) => ({ owner_id: resource_id, word: `${key}-${n}`, version: 1 }));
+    if (cursor.at === 0) yield { put: [words.rows(rows)], cursor: { at: 1, done: true } };
+    return undefined;
+  },
+});
+
+beforeAll(async () => {
+  rig = await Rig.open(async (options) => {
+    store = await testDatabase(options);
+    return store;
+  });
+});
+beforeEach(async () => {
+  missing = new Set();
+  await rig.reset(toySource({ page }));
+  housekeeping = new Housekeeping(rig);
+});
+afterEach(() => rig.end());
+
+const wordCount = async (key: string) =>
+  (await rig.rows<{ n: number }>(sql`select count(*)::int as n from toy.word where word like ${`${key}-%`}`))[0]!.n;
+
+async function pulled(...keys: string[]): Promise<void> {
+  await rig.follow(...keys);
+  const worker = rig.start();
+  await rig.calm();
+  await rig.stop(worker);
+}
+
+describe("what nobody follows any more", () => {
+  it("loses its records at once, and itself after seven days", async () => {
+    await pulled("a", "b");
+    await unfollow(rig.db, named("a"));
+    await housekeeping.turn();
+    expect(await wordCount("a")).toBe(0);
+    expect(await wordCount("b")).toBe(2_500);
+    expect(await rig.statuses()).toEqual({ a: "gone", b: "waiting" });
+    await rig.clock.advance(6.9 * DAY_MS);
+    await housekeeping.turn();
+    expect(await rig.statuses()).toHaveProperty("a");
+    await rig.clock.advance(0.2 * DAY_MS);
+    await housekeeping.turn();
+    expect(await rig.statuses()).not.toHaveProperty("a");
+    expect(await rig.rows(sql`select resource_id from tidemark.due`)).toHaveLength(1);
+  });
+
+  it("begins anew when it is followed again in the meantime", async () => {
+    await pulled("a");
+    await unfollow(rig.db, named("a"));
+    await housekeeping.turn();
+    await pulled("a");
+    expect(await wordCount("a")).toBe(2_500);
+    await rig.clock.advance(8 * DAY_MS);
+    await housekeeping.turn();
+    expect(await wordCount("a")).toBe(2_500);
+    expect(await rig.statuses()).toHaveProperty("a");
+  });
+
+  it("is purged only once its records are seen to be gone", async () => {
+    await pulled("a");
+    await unfollow(rig.db, named("a"));
+    await rig.clock.advance(8 * DAY_MS);
+    const stopped = new AbortController();
+    stopped.abort();
+    await housekeeping.turn(stopped.signal);
+    expect(await rig.statuses()).toEqual({ a: "gone" });
+    await housekeeping.turn();
+    expect(await wordCount("a")).toBe(0);
+    expect(await rig.statuses()).toEqual({});
+  });
+
+  it("takes its mail with it, and lets the tidemark of the poster go on", async () => {
+    await rig.follow("a", "poster");
+    const a = (await rig.resource("a")).resource_id;
+    const poster = (await rig.resource("poster")).resource_id;
+    await rig.db.query(sql`insert into tidemark.tidemark (resource_id, internal, position) values (${poster}, 9, 4)`);
+    await rig.db.query(sql`
+      insert into tidemark.message (resource_id, seq, origin_id, position, payload) values (${a}, 1, ${poster}, 5, '{"n": 1}')`);
+    await rig.db.query(sql`update tidemark.due set mail_seq = 1 where resource_id = ${a}`);
+    await unfollow(rig.db, named("a"));
+    await housekeeping.turn();
+    expect(await rig.rows(sql`select seq from tidemark.message`)).toEqual([]);
+    expect(await rig.rows(sql`select position from tidemark.tidemark`)).toEqual([{ position: 9n }]);
+    expect((await rig.resource("a")).mail).toBe(0n);
+  });
+});
+
+describe("what is followed and gone upstream", () => {
+  it("loses its records and its cursor, but is not purged, and comes back whole", async () => {
+    await pulled("a");
+    missing.add("a");
+    await rig.db.query(sql`update tidemark.due set due_at = tidemark.now()`);
+    await pulled();
+    expect(await rig.statuses()).toEqual({ a: "gone" });
+    await housekeeping.turn();
+    expect(await wordCount("a")).toBe(0);
+    expect((await rig.resource("a")).cursor).toBeNull();
+    missing.clear();
+    await rig.clock.advance(8 * DAY_MS);
+    await housekeeping.turn();
+    await pulled();
+    expect(await rig.statuses()).toEqual({ a: "waiting" });
+    expect(await wordCount("a")).toBe(2_500);
+  });
+});
+
+describe("what is old", () => {
+  it("goes: counters, progress and pulls after a week, lost workers after a day", async () => {
+    await follow(rig.db, rig.lanes, "toy", "a");
+    await rig.db.query(sql`insert into tidemark.worker (name, role, slots) values ('lost', 'worker', 1)`);
+    for (const days of [0, 6, 8]) {
+      await rig.db.query(sql`
+        insert into tidemark.pull_count (source, kind, minute, outcome, pulls, changed)
+        values ('toy', 'page', tidemark.now() - ${days}::int * interval '1 day', 'fresh', 1, 0)`);
+      await rig.db.query(sql`
+        insert into tidemark.progress (lane_id, minute, done)
+        select min(lane_id), tidemark.now() - ${days}::int * interval '1 day', 1 from tidemark.lane`);
+    }
+    await housekeeping.turn();
+    expect(await rig.rows(sql`select minute from tidemark.pull_count`)).toHaveLength(2);
+    expect(await rig.rows(sql`select minute from tidemark.progress`)).toHaveLength(2);
+    expect(await rig.rows(sql`select name from tidemark.worker`)).toHaveLength(1);
+    await rig.clock.advance(1.1 * DAY_MS);
+    await housekeeping.turn();
+    expect(await rig.rows(sql`select name from tidemark.worker`)).toEqual([]);
+  });
+
+  it("keeps each pull for at least seven days and at most eight", async () => {
+    const note = (day: number) =>
+      rig.db.query(sql`
+      insert into tidemark.pull (day, resource_id, started_at, ms, outcome)
+      select (extract(epoch from tidemark.now())::bigint / 86400 % 8)::smallint, ${day}, tidemark.now(), 1, 'fresh'`);
+    for (let day = 0; day < 10; day += 1) {
+      await note(day);
+      await housekeeping.turn();
+      await rig.clock.advance(DAY_MS);
+    }
+    const kept = await rig.rows<{ resource_id: bigint }>(
+      sql`select resource_id from tidemark.pull order by resource_id`,
+    );
+    expect(kept.map((row) => Number(row.resource_id))).toEqual([3, 4, 5, 6, 7, 8, 9]);
+  });
+});
+
+describe("two at once", () => {
+  it("leave the work to the one that has the lock", async () => {
+    await pulled("a");
+    await unfollow(rig.db, named("a"));
+    await store.db.transaction(async (tx) => {
+      await tx.query(sql`select pg_advisory_xact_lock(${0x6b656570}::bigint)`);
+      await housekeeping.turn();
+    });
+    expect(await wordCount("a")).toBe(2_500);
+    await housekeeping.turn();
+    expect(await wordCount("a")).toBe(0);
+  });
+});
