@@ -19,6 +19,16 @@ export async function seeChildren(
   return count;
 }
 
+/** What came to life by a message is its poster's child for good: no listing ends that, only the poster's own end. */
+export async function bindPosted(tx: Queryable, parentOf: Map<bigint, bigint>): Promise<void> {
+  if (parentOf.size === 0) return;
+  await tx.query(sql`
+    insert into tidemark.edge (parent_id, child_id, seen_generation)
+    select b.parent_id, b.child_id, 9223372036854775807
+      from unnest(${[...parentOf.values()]}::bigint[], ${[...parentOf.keys()]}::bigint[]) as b(parent_id, child_id)
+    on conflict (parent_id, child_id) do nothing`);
+}
+
 /** The end of a complete listing: children that it did not see lose their edge. Says whose. */
 export async function dropUnseen(tx: Queryable, parent_id: bigint, generation: bigint): Promise<bigint[]> {
   const { rows } = await tx.query<{ child_id: bigint }>(sql`

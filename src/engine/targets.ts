@@ -2,6 +2,7 @@
 import type { Batch, Ref } from "../contract.ts";
 import { toJson } from "../mirror/table.ts";
 import type { Db, Tx } from "../store/db.ts";
+import { bindPosted } from "./children.ts";
 import type { Lanes } from "./lanes.ts";
 import { findResources, lockDue, makeResources, nameOf, reviveGone } from "./resources.ts";
 import type { Unit } from "./unit.ts";
@@ -87,5 +88,13 @@ export async function makeMissing(
     );
   }
   const mentioned = units.flatMap((u) => created(u.batch).map((ref) => targets.get(scoped(u.lease.source, ref))!));
-  await reviveGone(tx, [...new Set(mentioned)]);
+  const revived = new Set(await reviveGone(tx, [...new Set(mentioned)]));
+  const bred = new Map<bigint, bigint>();
+  for (const u of units)
+    for (const post of u.batch?.post ?? []) {
+      const name = scoped(u.lease.source, post);
+      const id = targets.get(name)!;
+      if ((missing.has(name) || revived.has(id)) && id !== u.lease.resource_id) bred.set(id, u.lease.resource_id);
+    }
+  await bindPosted(tx, bred);
 }

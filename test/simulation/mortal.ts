@@ -11,6 +11,7 @@ export class Mortal {
   dead = false;
   /** Paused or killed at least once: it may lose leases. */
   disturbed = false;
+  #paused_until_ms = 0;
   readonly #db: Db;
   readonly #clock: VirtualClock;
   readonly #fate: () => { dies: boolean; pause_ms: number };
@@ -36,8 +37,19 @@ export class Mortal {
     }
     if (pause_ms > 0) {
       this.disturbed = true;
-      await this.#clock.sleep(pause_ms);
+      this.#paused_until_ms = this.#clock.elapsed_ms() + pause_ms;
     }
+    await this.#pass();
+  }
+
+  /** A paused process does nothing at all: its heartbeat stands still too. */
+  async #pass(): Promise<void> {
+    for (;;) {
+      const left_ms = this.#paused_until_ms - this.#clock.elapsed_ms();
+      if (left_ms <= 0) break;
+      await this.#clock.sleep(left_ms);
+    }
+    if (this.dead) return never();
   }
 
   readonly db: Db = {
@@ -76,7 +88,7 @@ export class Mortal {
     elapsed_ms: () => this.#clock.elapsed_ms(),
     sleep: async (ms, signal) => {
       await this.#clock.sleep(ms, signal);
-      if (this.dead) return never();
+      await this.#pass();
     },
   };
 }

@@ -69,7 +69,7 @@ export class World {
       if (!this.#chaos || this.#calm) return { dies: false, pause_ms: 0 };
       const dies = random.chance(0.004);
       if (dies) this.#noteDeath();
-      const pause_ms = random.chance(0.003) ? random.between(TTL_MS / 2, TTL_MS * 2) : 0;
+      const pause_ms = random.chance(0.006) ? random.between(TTL_MS / 2, TTL_MS * 1.5) : 0;
       if (pause_ms > 0) this.#quiet(pause_ms);
       return { dies, pause_ms };
     };
