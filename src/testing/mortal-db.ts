@@ -44,7 +44,13 @@ export class MortalDb implements Db {
 
   async transaction<T>(work: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T> {
     if (this.death.aborted) return never();
-    const mortal = (tx: Tx) => Promise.race([work(this.#mortalTx(tx)), this.#dying]);
+    const running = { statement: Promise.resolve<unknown>(undefined) };
+    const dying = this.#dying.catch(async (killed: unknown) => {
+      // The server ends the statement it is in before it notices that nobody listens.
+      await running.statement.catch(() => undefined);
+      throw killed;
+    });
+    const mortal = (tx: Tx) => Promise.race([work(this.#mortalTx(tx, running)), dying]);
     const result = await this.#db.transaction(mortal, options).catch((error: unknown) => {
       if (this.death.aborted) return never<T>();
       throw error;
@@ -71,11 +77,13 @@ export class MortalDb implements Db {
     this.#unlisten.clear();
   }
 
-  #mortalTx(tx: Tx): Tx {
+  #mortalTx(tx: Tx, running: { statement: Promise<unknown> }): Tx {
     return {
       query: async <R>(statement: Sql, options?: QueryOptions) => {
         if (this.death.aborted) return never<Result<R>>();
-        return tx.query<R>(statement, options);
+        const result = tx.query<R>(statement, options);
+        running.statement = result;
+        return result;
       },
     };
   }

@@ -6,6 +6,7 @@ import { MortalDb } from "./mortal-db.ts";
 
 export interface Life {
   parts: { db: Db; clock: Clock };
+  readonly dead: boolean;
   /** Like `kill -9`: nothing more of it reaches the database, and nobody tells it anything. */
   kill(): Promise<void>;
 }
@@ -22,6 +23,9 @@ export function mortal(db: Db, clock: Clock, kills?: (statement: Sql | null) => 
   };
   return {
     parts: { db: own, clock: sleeping },
+    get dead() {
+      return own.death.aborted;
+    },
     async kill() {
       own.kill();
       await own.close();

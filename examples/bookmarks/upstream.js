@@ -1,0 +1,41 @@
+/** The pretend upstream of the example: a few shelves of bookmarks, for its tests and for trying it out. */
+import { createServer } from "node:http";
+import { fileURLToPath } from "node:url";
+
+const shelves = {
+  ann: ["tide tables", "harbour lights", "lobster pots", "sea charts", "knots", "fog signals", "buoys"],
+  bob: ["knots", "boat varnish"],
+};
+
+const PART = 3;
+const slug = (title) => title.replaceAll(" ", "-");
+
+/** What it answers: `{status, headers, body}` for a path and its query. */
+export function answer({ method, path, query, headers }) {
+  const shelf = /^\/shelves\/([a-z]+)$/.exec(path)?.[1];
+  if (shelf !== undefined) {
+    const titles = shelves[shelf];
+    if (!titles) return { status: 404, body: { error: "no such shelf" } };
+    const all = titles.map((title, i) => ({ id: i + 1, url: `https://pages.example/${slug(title)}` }));
+    const rest = all.filter((b) => b.id > Number(query.get("after") ?? 0));
+    return { body: { bookmarks: rest.slice(0, PART), more: rest.length > PART } };
+  }
+  const title = Object.values(shelves)
+    .flat()
+    .find((t) => query.get("url") === `https://pages.example/${slug(t)}`);
+  if (path !== "/page" || !title) return { status: 404, body: { error: "no such page" } };
+  const etag = `"${title.length}"`;
+  if (headers["if-none-match"] === etag) return { status: 304, headers: { etag } };
+  return { headers: { etag }, ...(method === "HEAD" ? {} : { body: { title, words: title.length * 100 } }) };
+}
+
+/** `node examples/bookmarks/upstream.js` serves it where the source looks for it. */
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  createServer((request, response) => {
+    const url = new URL(request.url, "http://localhost");
+    const asked = { method: request.method, path: url.pathname, query: url.searchParams, headers: request.headers };
+    const { status = 200, headers = {}, body } = answer(asked);
+    response.writeHead(status, { "content-type": "application/json", ...headers });
+    response.end(body === undefined ? undefined : JSON.stringify(body));
+  }).listen(8787, "127.0.0.1", () => console.log("bookmarks at http://127.0.0.1:8787"));
+}

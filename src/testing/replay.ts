@@ -1,0 +1,45 @@
+/** Whether calls that were made stayed within a budget, as a pure function of when they were made. */
+import type { Budget } from "../contract.ts";
+
+export interface Call {
+  at_ms: number;
+  cost: number;
+}
+
+/** Half a microsecond of rounding is nobody's fault. */
+const ROUNDING = 1e-6;
+
+/** The first window that holds more than its allowance, as a sentence; null when there is none. */
+export function overspent(calls: Call[], budget: Budget): string | null {
+  return budget.shape === "window"
+    ? windowOverspent(calls, budget.calls, budget.period_ms)
+    : paceOverspent(calls, budget.per_second, budget.burst);
+}
+
+/** A window begins with its first call and lasts for its period; the next begins with the first call after that. */
+function windowOverspent(calls: Call[], most: number, period_ms: number): string | null {
+  let begun_ms = Number.NEGATIVE_INFINITY;
+  let spent = 0;
+  for (const { at_ms, cost } of calls) {
+    if (at_ms - begun_ms >= period_ms) {
+      begun_ms = at_ms;
+      spent = 0;
+    }
+    spent += cost;
+    if (spent > most + ROUNDING) return `${spent} spent of ${most} in the window that began at ${begun_ms} ms`;
+  }
+  return null;
+}
+
+/** In any stretch of time: the burst, and the rate times its length. */
+function paceOverspent(calls: Call[], per_second: number, burst: number): string | null {
+  for (const [i, first] of calls.entries()) {
+    let spent = 0;
+    for (const { at_ms, cost } of calls.slice(i)) {
+      spent += cost;
+      const allowed = burst + ((at_ms - first.at_ms) * per_second) / 1000;
+      if (spent > allowed + ROUNDING) return `${spent} spent of ${allowed} between ${first.at_ms} ms and ${at_ms} ms`;
+    }
+  }
+  return null;
+}

@@ -1,0 +1,13 @@
+/** Keeps docs/new-source.md true: what it shows of the example is the example's own text. */
+import { readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+
+const read = (file: string) => readFileSync(new URL(`../${file}`, import.meta.url), "utf8");
+
+it("every piece of code in the walk-through is in the example, letter by letter", () => {
+  const code = read("examples/bookmarks/source.js");
+  const blocks = [...read("docs/new-source.md").matchAll(/```js\n([\s\S]*?)```/g)].map(([, text]) => text!);
+  const shown = blocks.filter((text) => !text.includes("tidemark/testing"));
+  expect(shown.length).toBeGreaterThan(6);
+  for (const text of shown) expect(code).toContain(text);
+});
