@@ -75,6 +75,7 @@ function checked(file: string, given: unknown): Source {
 
 interface Resolution {
   url: string;
+  format?: string | null | undefined;
 }
 type Resolve = (
   specifier: string,
@@ -100,13 +101,17 @@ function resolveOurselves(files: string[]): void {
     zod: import.meta.resolve("zod"),
     "sql-template-tag": import.meta.resolve("sql-template-tag"),
   };
+  // A source is always an ES module; without a word from us a .js file beside no package.json is taken for something older.
+  const asModule = (found: Resolution): Resolution => {
+    const format = { ".js": "module", ".ts": "module-typescript" }[path.extname(found.url)];
+    return files.includes(found.url) && format ? { ...found, format } : found;
+  };
   const { registerHooks } = module as typeof module & { registerHooks?: (hooks: { resolve: Resolve }) => void };
   if (registerHooks) {
-    registerHooks({ resolve: (specifier, context, next) => next(urls[specifier] ?? specifier, context) });
+    registerHooks({ resolve: (specifier, context, next) => asModule(next(urls[specifier] ?? specifier, context)) });
     return;
   }
-  // Before Node 22.15 hooks live in a thread of their own and can only be given as text; and before 22.7 a .js file is only
-  // taken for what a source always is, an ES module, if somebody says so.
+  // Before Node 22.15 hooks live in a thread of their own and can only be given as text.
   const hook = `const urls = Object.assign(Object.create(null), ${JSON.stringify(urls)}), files = ${JSON.stringify(files)};
     export async function resolve(specifier, context, next) {
       const found = await next(urls[specifier] ?? specifier, context);

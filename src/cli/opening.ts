@@ -6,7 +6,9 @@ import { readServerFile } from "./server-file.ts";
 import type { Settings, Shell, SourceOptions } from "./shell.ts";
 
 const ASK_MS_MAX = 2_000;
-const STARTING_MS_MAX = 10_000;
+/** The first start makes the embedded database, which takes seconds, and on a busy machine many. */
+const STARTING_MS_MAX = 30_000;
+const SAY_AFTER_MS = 1_000;
 const LOOK_AGAIN_MS = 250;
 
 /** Opens the API for one piece of work. */
@@ -22,6 +24,7 @@ export async function withApi<T>(shell: Shell, options: SourceOptions, work: (ap
 async function openApi(shell: Shell, settings: Settings): Promise<Api> {
   const { config } = settings;
   const begun = shell.clock.elapsed_ms();
+  let said = false;
   for (;;) {
     const server = config.database_url === null ? await readServerFile(config.data) : null;
     if (server && (await answers(server.url, shell.clock))) return remote(server.url, config.admin_token);
@@ -30,7 +33,12 @@ async function openApi(shell: Shell, settings: Settings): Promise<Api> {
       return new Api("this process", request, close);
     } catch (thrown) {
       // Whoever holds the database may have just been started, and says in a moment where it answers.
-      if (!hasCode(thrown, "StoreLocked") || shell.clock.elapsed_ms() - begun > STARTING_MS_MAX) throw thrown;
+      const waited_ms = shell.clock.elapsed_ms() - begun;
+      if (!hasCode(thrown, "StoreLocked") || waited_ms > STARTING_MS_MAX) throw thrown;
+      if (!said && waited_ms > SAY_AFTER_MS) {
+        shell.output.note(`Waiting for process ${thrown.details.pid}, which has the database, to answer …`);
+        said = true;
+      }
       await shell.clock.sleep(LOOK_AGAIN_MS);
     }
   }

@@ -58,7 +58,7 @@ export interface ResourceAnswer extends ListedAnswer {
 export const span = (now: string, at: string | null): string => {
   if (at === null) return "–";
   const ms = Date.parse(at) - Date.parse(now);
-  const length = formatDuration(Math.abs(ms), ms > -10_000 && ms < 10_000 ? 1 : 2);
+  const length = formatDuration(Math.abs(ms), Math.abs(ms) < 60_000 ? 1 : 2);
   return ms > 0 ? `in ${length}` : `${length} ago`;
 };
 

@@ -1,6 +1,7 @@
 /** The whole program as a newcomer meets it: up in one terminal, commands in another, on both databases. */
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
@@ -112,6 +113,18 @@ describe("on PostgreSQL", () => {
     const status = await finished(["status"], { DATABASE_URL: "postgresql://nobody@127.0.0.1:1/none" });
     expect(status.code).toBe(1);
     expect(status.err).toContain("cannot be reached");
+  });
+});
+
+describe("the source in the README", () => {
+  it("is one that loads", async () => {
+    const readme = await readFile(new URL("../../README.md", import.meta.url), "utf8");
+    const file = path.join(inject("scratch"), `${randomUUID()}.mjs`);
+    await writeFile(file, /```js\n(.*?)```/s.exec(readme)![1]!);
+    const { code, out, err } = await finished(["doctor", "--json", "--source", file], { TIDEMARK_DATA: "memory://" });
+    expect(err).toBe("");
+    expect(code).toBe(0);
+    expect(JSON.parse(out).findings).toContainEqual({ what: "sources", well: "yes", sentence: "pages." });
   });
 });
 
