@@ -3,6 +3,7 @@ import sql from "sql-template-tag";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { Housekeeping } from "../../src/engine/housekeeping.ts";
 import { follow, gone, unfollow } from "../../src/index.ts";
+import type { Db } from "../../src/store/db.ts";
 import { type TestPostgres, testDatabase } from "../postgres.ts";
 import { Rig } from "./rig.ts";
 import { toyKind, toySource, words } from "./toy.ts";
@@ -158,6 +159,47 @@ describe("what is old", () => {
       sql`select resource_id from tidemark.pull order by resource_id`,
     );
     expect(kept.map((row) => Number(row.resource_id))).toEqual([3, 4, 5, 6, 7, 8, 9]);
+  });
+});
+
+/** A turn on a database whose transactions this function may come before, or keep from happening. */
+async function turnWith(before: (n: number) => Promise<boolean>): Promise<void> {
+  let n = 0;
+  const db: Db = {
+    kind: "postgres",
+    query: (statement) => rig.db.query(statement),
+    transaction: async (work) => ((await before(n++)) ? rig.db.transaction(work) : (null as never)),
+    listen: () => Promise.reject(new Error("nobody listens")),
+    close: async () => {},
+  };
+  await new Housekeeping({ ...rig, db }).turn();
+}
+
+/** The first ones are for what is old; then come those for what is gone. */
+const OLD = 4;
+
+describe("somebody else in between", () => {
+  it("who brings a resource back keeps its records", async () => {
+    await pulled("a");
+    await unfollow(rig.db, named("a"));
+    await turnWith(async (n) => {
+      if (n === OLD) await rig.follow("a");
+      return true;
+    });
+    expect(await wordCount("a")).toBe(2_500);
+    await pulled();
+  });
+
+  it("who has the lock while records should go does not get the resource purged without them", async () => {
+    await pulled("a");
+    await unfollow(rig.db, named("a"));
+    await rig.clock.advance(8 * DAY_MS);
+    await turnWith(async (n) => n !== OLD);
+    expect(await rig.statuses()).toEqual({ a: "gone" });
+    expect(await wordCount("a")).toBe(2_500);
+    await turnWith(async () => true);
+    expect(await rig.statuses()).toEqual({});
+    expect(await wordCount("a")).toBe(0);
   });
 });
 

@@ -76,6 +76,10 @@ describe("a poison message", () => {
     poison.clear();
     expect(await retryMessage(rig.db, resource_id, seq)).toEqual({ seq: 4n });
     expect(await rig.resource("b")).toMatchObject({ status: "due", mail: 1n });
+    const [again] = await rig.rows(
+      sql`select tries::int as tries, parked_at, error from tidemark.message where seq = 4`,
+    );
+    expect(again).toEqual({ tries: 0, parked_at: null, error: null });
     expect(await rig.rows(sql`select seq from tidemark.skip`)).toEqual([]);
     await calm();
     expect(handled).toEqual([1, 3, 2]);

@@ -48,6 +48,8 @@ describe("the overview", () => {
     expect(toy!.pulls_per_minute).toBeGreaterThan(0);
     // Fresh are a and gone, which is known to be so; later, bad and c are not; b is paused and does not count.
     expect(toy).toMatchObject({ fresh: 2, fresh_percent: 40 });
+    await rig.db.query(sql`update tidemark.due set failures = 1 where fresh_at is not null`);
+    expect((await readOverview(rig.db)).sources[0]).toMatchObject({ fresh: 0, fresh_percent: 0 });
     expect(unused).toMatchObject({ source: "unused", resources: 0, fresh_percent: null });
   });
 
@@ -126,6 +128,7 @@ describe("one resource", () => {
     const last = ["a", "b", "c"][(await places()).indexOf(3)]!;
     await refresh(rig.db, named(last));
     expect((await read(last))!.line.place).toBe(1);
+    expect((await places()).toSorted()).toEqual([1, 2, 3]);
   });
 
   it("says until when its upstream is closed, and why", async () => {
