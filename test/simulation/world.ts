@@ -119,10 +119,10 @@ export class World {
       this.#steps += 1;
     }
     if (random.chance(0.05)) await this.#refill();
-    if (random.chance(0.03))
+    if (random.chance(this.#calm ? 0.3 : 0.03))
       void this.#fleet[random.between(0, this.#fleet.length - 1)]!.worker.stop(random.chance(0.5));
     const gone = this.#fleet.filter((f) => f.mortal.dead || f.worker.stopping);
-    if (gone.length > 0 && random.chance(0.3)) {
+    if (gone.length > 0 && random.chance(this.#calm ? 0.9 : 0.3)) {
       this.#fleet = this.#fleet.filter((f) => f !== gone[0]);
       this.#hire();
     }
@@ -145,11 +145,8 @@ export class World {
       this.#clock.elapsed_ms() < this.#silent_until_ms || this.#fleet.every((f) => f.mortal.dead || f.worker.stopping);
     for (const what of await breaches(this.#db, silent)) this.#found.add(what);
     if (!this.#calm) return;
-    const { rows } = await this.#db.query<{ n: number }>(
-      sql`select count(failures)::int as n from tidemark.due where failures > 0`,
-    );
-    if (rows[0]!.n > 0)
-      this.#found.add(`P6: ${rows[0]!.n} resources were charged though every worker stopped in good order`);
+    const { rows } = await this.#db.query<{ n: number }>(sql`select count(resource_id)::int as n from sim.charge`);
+    if (rows[0]!.n > 0) this.#found.add(`P6: ${rows[0]!.n} were charged though every worker stopped in good order`);
   }
 
   /** Without further trouble everything comes to rest. */
