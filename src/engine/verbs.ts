@@ -1,8 +1,9 @@
 /** What people do to resources: follow, unfollow, refresh, pause, resume; each in one short transaction. */
 import sql from "sql-template-tag";
-import type { Source } from "../contract.ts";
+import type { Kind, Source } from "../contract.ts";
 import { TidemarkError } from "../errors.ts";
 import { toJson } from "../mirror/table.ts";
+import { nearest } from "../spelling.ts";
 import type { Db, Queryable } from "../store/db.ts";
 import { orphan } from "./children.ts";
 import type { Lanes } from "./lanes.ts";
@@ -51,11 +52,7 @@ export async function follow(
   return named;
 }
 
-function checkOptions(
-  schema: { safeParse(v: unknown): { success: boolean; data?: unknown; error?: { message: string } } } | undefined,
-  given: Record<string, unknown>,
-  what: string,
-) {
+function checkOptions(schema: Kind["options"], given: Record<string, unknown>, what: string): Record<string, unknown> {
   if (!schema) {
     const name = Object.keys(given)[0];
     if (name !== undefined)
@@ -63,15 +60,26 @@ function checkOptions(
     return {};
   }
   const parsed = schema.safeParse(given);
-  if (parsed.success) return parsed.data as Record<string, unknown>;
-  throw new TidemarkError("InputInvalid", `The options of ${what} were not understood: ${parsed.error?.message}`);
+  if (!parsed.success) {
+    const said = parsed.error.issues.map(({ path, message }) => `${path.map(String).join(".") || "all"}: ${message}`);
+    throw new TidemarkError("InputInvalid", `The options of ${what} were not understood: ${said.join("; ")}.`);
+  }
+  // A schema that drops what it does not know would drop a misspelt option without a word.
+  const unknown = Object.keys(given).find((name) => !(name in parsed.data));
+  if (unknown === undefined) return parsed.data;
+  throw new TidemarkError("InputInvalid", `${what} has no option "${unknown}".`);
 }
 
 export function sourceOf(lanes: Lanes, name: string): Source {
   const source = lanes.sources.get(name);
   if (source) return source;
-  const there = [...lanes.sources.keys()].join(", ") || "none";
-  throw new TidemarkError("InputInvalid", `There is no source "${name}"; there are: ${there}.`);
+  const names = [...lanes.sources.keys()];
+  const near = nearest(name, names, 3);
+  const meant = near ? ` Did you mean "${near}"?` : "";
+  throw new TidemarkError(
+    "InputInvalid",
+    `There is no source "${name}"; there are: ${names.join(", ") || "none"}.${meant}`,
+  );
 }
 
 /** Ends following. What is also someone's child lives on; the rest is gone, and its records go in bounded batches. */

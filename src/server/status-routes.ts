@@ -6,6 +6,7 @@ import { readBudgets } from "../engine/spent.ts";
 import { readResource, readTidemarks } from "../engine/status.ts";
 import { sourceOf } from "../engine/verbs.ts";
 import { TidemarkError } from "../errors.ts";
+import { nearest } from "../spelling.ts";
 import { plain } from "./answers.ts";
 import { answers } from "./described.ts";
 import type { ServerParts } from "./parts.ts";
@@ -122,8 +123,10 @@ export function statusRoutes(app: OpenAPIHono, parts: ServerParts, overview: Rem
 }
 
 function unknownSource(all: Overview, source: string): string {
-  const there = all.sources.map((one) => one.source).join(", ") || "none";
-  return `There is no source "${source}"; there are: ${there}.`;
+  const names = all.sources.map((one) => one.source);
+  const near = nearest(source, names, 3);
+  const meant = near ? ` Did you mean "${near}"?` : "";
+  return `There is no source "${source}"; there are: ${names.join(", ") || "none"}.${meant}`;
 }
 
 /** Resources by what a person typed: the very key, or what the source makes of it. */

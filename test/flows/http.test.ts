@@ -64,9 +64,9 @@ describe("status", () => {
   });
 
   it("tells a mistake with a code and a sentence", async () => {
-    expect(await errorOf(await get("/api/sources/none"))).toMatchObject({
+    expect(await errorOf(await get("/api/sources/something"))).toMatchObject({
       status: 404,
-      error: { code: "NotFollowed", sentence: 'There is no source "none"; there are: toy.' },
+      error: { code: "NotFollowed", sentence: 'There is no source "something"; there are: toy.' },
     });
     expect(await errorOf(await get("/api/resources?limit=1000"))).toMatchObject({
       status: 400,
@@ -113,7 +113,10 @@ describe("changes", () => {
     expect((await follow("a", { opptions: {} })).status).toBe(400);
     expect((await follow("")).status).toBe(400);
     expect((await follow("x".repeat(2000))).status).toBe(400);
-    expect(await errorOf(await post("/api/follow", { source: "tyo", key: "a" }))).toMatchObject({ status: 400 });
+    expect(await errorOf(await post("/api/follow", { source: "tyo", key: "a" }))).toMatchObject({
+      status: 400,
+      error: { sentence: 'There is no source "tyo"; there are: toy. Did you mean "toy"?' },
+    });
   });
 
   it("refuse bodies that are too long, and those that are no JSON", async () => {
