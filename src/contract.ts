@@ -180,6 +180,8 @@ export interface Source {
   kinds: Record<string, Kind>;
   /** Its own settings, read from TIDEMARK_<SOURCE>_<NAME>. */
   settings?: z.ZodObject;
+  /** Called once, before anything else, with those settings as its schema read them. */
+  configure?(settings: Record<string, unknown>): void;
   migrations?: SourceMigrations;
   /** What a person typed, as a resource; or a sentence that says what is wrong with it. */
   follow(text: string): Followed | string;

@@ -26,7 +26,8 @@ export type {
 export { fresh, gone, kind, later, more } from "./contract.ts";
 export { adaptive, decay, every, type Tier } from "./engine/schedule.ts";
 export { follow, type Named, pause, refresh, resume, unfollow } from "./engine/verbs.ts";
-export { Worker, type WorkerParts, type WorkerSettings } from "./engine/worker.ts";
+export { Worker } from "./engine/worker.ts";
+export type { WorkerParts, WorkerSettings } from "./engine/worker-parts.ts";
 export { catalogue, type ErrorCode, TidemarkError } from "./errors.ts";
 export { Events } from "./events.ts";
 export { type Feed, feed, type Publish, readFeed } from "./mirror/feed.ts";

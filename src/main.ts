@@ -27,6 +27,7 @@ import { Metrics } from "./server/metrics.ts";
 import type { ServerParts } from "./server/parts.ts";
 import { readOnly } from "./server/reading.ts";
 import { loadSources } from "./source-files.ts";
+import { configureSources } from "./source-settings.ts";
 import { sources as own_sources } from "./sources/index.ts";
 import type { Db } from "./store/db.ts";
 import { checkMigrated, migrate } from "./store/migrate.ts";
@@ -46,6 +47,7 @@ async function readSettings(source_files: string[]): Promise<Settings> {
     undefined,
     sources.map((source) => source.name),
   );
+  configureSources(sources, config);
   return { config, sources };
 }
 

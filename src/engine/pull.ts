@@ -97,15 +97,14 @@ export class ActivePull implements Pull {
     this.#abort.abort(error);
   }
 
-  now_ms(): number {
-    return this.lease.now_ms + (this.#parts.clock.elapsed_ms() - this.begun_ms);
-  }
+  /** Bound, so that a source may take it out of the pull. */
+  readonly now_ms = (): number => this.lease.now_ms + (this.#parts.clock.elapsed_ms() - this.begun_ms);
 
-  fetch(url: string, request: FetchRequest = {}): Promise<Answer> {
+  readonly fetch = (url: string, request: FetchRequest = {}): Promise<Answer> => {
     const { upstream } = this.kind;
     const at = typeof upstream === "function" ? upstream(this.lease.key, this.resource.options) : upstream;
     return this.#parts.upstreams.fetch(at, url, request, this.signal);
-  }
+  };
 }
 
 /** How a pull ended, for those who watch. */

@@ -79,12 +79,16 @@ export async function lockDue(tx: Queryable, ids: bigint[]): Promise<Map<bigint,
   return new Map(rows.map((r) => [r.resource_id, r]));
 }
 
-/** Makes these due now, unless a lease lives (then the holder's end decides) or a floor says later. Rows must be locked. */
+/**
+ * Makes these due now, unless a lease lives (then the holder's end decides), a floor says later, or they are gone for good.
+ * Rows must be locked.
+ */
 export async function makeDue(tx: Queryable, ids: bigint[]): Promise<void> {
   if (ids.length === 0) return;
   await tx.query(sql`
     update tidemark.due set due_at = greatest(tidemark.now(), not_before)
-     where resource_id = any(${ids}::bigint[]) and lease_until is null and due_at > tidemark.now()`);
+     where resource_id = any(${ids}::bigint[]) and lease_until is null
+       and due_at > tidemark.now() and due_at < 'infinity'`);
 }
 
 /** Brings back what was gone and is mentioned again. Its records went, so it begins anew, at the end of the line. */

@@ -6,10 +6,13 @@ import type { Db } from "../store/db.ts";
 export const CHANNEL = "tidemark_due";
 const DEBOUNCE_MS = 50;
 
+/** Told whether the word came from another process. */
+type Listener = (elsewhere: boolean) => void;
+
 export class Waker {
   readonly #db: Db;
   readonly #clock: Clock;
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new Set<Listener>();
   #sending = false;
   #again = false;
 
@@ -18,19 +21,19 @@ export class Waker {
     this.#clock = clock;
   }
 
-  on(listener: () => void): () => void {
+  on(listener: Listener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
   /** Hears what other processes say. */
   listen(): Promise<() => Promise<void>> {
-    return this.#db.listen(CHANNEL, () => this.#wakeHere());
+    return this.#db.listen(CHANNEL, () => this.#wakeHere(true));
   }
 
   /** Call after the commit, never inside it: a notification in a hot transaction takes a lock on all commits. */
   wake(): void {
-    this.#wakeHere();
+    this.#wakeHere(false);
     if (this.#db.kind === "embedded") return;
     if (this.#sending) {
       this.#again = true;
@@ -40,8 +43,8 @@ export class Waker {
     void this.#send();
   }
 
-  #wakeHere(): void {
-    for (const listener of this.#listeners) listener();
+  #wakeHere(elsewhere: boolean): void {
+    for (const listener of this.#listeners) listener(elsewhere);
   }
 
   async #send(): Promise<void> {

@@ -1,13 +1,8 @@
 /** A worker claims due resources, runs their pulls and sleeps until the next one is due; any number run side by side. */
 import sql from "sql-template-tag";
-import type { Clock } from "../clock.ts";
-import type { Source } from "../contract.ts";
 import { TidemarkError } from "../errors.ts";
-import type { Events } from "../events.ts";
-import type { Db, Queryable } from "../store/db.ts";
 import { Alarm } from "./alarm.ts";
 import { Claims } from "./claims.ts";
-import type { CommitPoint } from "./commit.ts";
 import { Committer } from "./committer.ts";
 import { HeldLeases } from "./held.ts";
 import { Lanes } from "./lanes.ts";
@@ -20,31 +15,7 @@ import { Statistics } from "./statistics.ts";
 import { Upstreams } from "./upstream.ts";
 import { parkExpired } from "./verbs.ts";
 import { Waker } from "./waker.ts";
-
-export interface WorkerSettings {
-  slots: number;
-  lease_ttl_ms: number;
-  grace_ms: number;
-  slice_ms: number;
-  pull_timeout_ms: number;
-  park_after: number;
-  cool_off_ms: number;
-  messages_max: number;
-}
-
-export interface WorkerParts {
-  db: Db;
-  read?: Queryable;
-  clock: Clock;
-  events: Events;
-  sources: Source[];
-  settings: WorkerSettings;
-  name: string;
-  user_agent: string;
-  waker?: Waker;
-  /** Where tests stop the world inside a commit. */
-  at?: (point: CommitPoint) => void | Promise<void>;
-}
+import type { WorkerParts } from "./worker-parts.ts";
 
 const IDLE_MS_MAX = 10_000;
 const EXPIRE_EVERY_MS = 500;
@@ -118,7 +89,7 @@ export class Worker {
 
   async #run(): Promise<void> {
     const { events, settings, name, clock } = this.#parts;
-    const off = this.#waker.on(() => this.#alarm.ring());
+    const off = this.#waker.on((elsewhere) => this.#wake(elsewhere));
     const beats = this.#beat();
     const flushes = this.#flush();
     let unlisten: (() => Promise<void>) | null = null;
@@ -175,6 +146,13 @@ export class Worker {
     );
   }
 
+  /** What another process says may be about a lane that is new here. */
+  #wake(elsewhere: boolean): void {
+    if (elsewhere)
+      this.#reloaded_ms = Math.min(this.#reloaded_ms, this.#parts.clock.elapsed_ms() - RELOAD_EVERY_MS + 1_000);
+    this.#alarm.ring();
+  }
+
   /** A row for this worker, and the lanes that others made, now and then. */
   async #register(): Promise<void> {
     const { db, clock, name, settings } = this.#parts;
@@ -228,7 +206,7 @@ export class Worker {
       ms,
       rows: changed,
       ...(reason ? { reason } : {}),
-      ...(error ? { error_code: error.code } : {}),
+      ...(error ? { error_code: error.code, error } : {}),
     });
     if (end?.parked) events.emit("parked", { source, kind, key, reason: reason ?? "", failures: end.failures });
     if (message_parked)
