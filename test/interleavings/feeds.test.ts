@@ -1,11 +1,11 @@
 /** A feed while two writers commit out of order, on a real PostgreSQL: a reader that polls misses nothing. */
 import sql from "sql-template-tag";
-import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { readFeed } from "../../src/index.ts";
 import { publish } from "../../src/mirror/feed.ts";
 import type { Queryable } from "../../src/store/db.ts";
 import { news, toyKind, toySource } from "../sql/toy.ts";
-import { blocks, Session } from "./session.ts";
+import { blocks, letGo, Session } from "./session.ts";
 import { Workbench } from "./workbench.ts";
 
 /** Reads on from the last entry it saw, as a client of the feed does. */
@@ -36,24 +36,26 @@ describe("two writers of one feed", () => {
   beforeAll(async () => {
     bench = await Workbench.open();
   });
+  afterEach(letGo);
   beforeEach(() => bench.reset(toySource({ page: toyKind() })));
 
   it("become visible in the order of their stamps: the second waits until the first has committed", async () => {
     const reader = new Reader(bench);
+    await bench.db.transaction((tx) => say(tx, "before"));
     const a = await Session.begin(bench.db);
     const b = await Session.begin(bench.db);
     await say(a.tx, "from a");
     const second = say(b.tx, "from b");
     await blocks(bench.db, second);
     await reader.poll();
-    expect(reader.seen).toEqual([]);
+    expect(reader.seen).toEqual(["before"]);
     await a.commit();
     await second;
     await reader.poll();
     await b.commit();
     await reader.poll();
     await reader.poll();
-    expect(reader.seen).toEqual(["from a", "from b"]);
+    expect(reader.seen).toEqual(["before", "from a", "from b"]);
   });
 
   it("lose nothing when the first rolls back", async () => {

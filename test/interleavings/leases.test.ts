@@ -1,10 +1,10 @@
 /** Two workers at one lease, stepped statement by statement on a real PostgreSQL. */
 import sql from "sql-template-tag";
-import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { Claims } from "../../src/engine/claims.ts";
 import { claim, countLive, expire, lockLane } from "../../src/engine/lease.ts";
 import { toyKind, toySource, words } from "../sql/toy.ts";
-import { blocks, Session, stopAt } from "./session.ts";
+import { blocks, letGo, Session, stopAt } from "./session.ts";
 import { TTL, Workbench } from "./workbench.ts";
 
 describe("two workers", () => {
@@ -26,6 +26,7 @@ describe("two workers", () => {
   beforeAll(async () => {
     bench = await Workbench.open();
   });
+  afterEach(letGo);
   beforeEach(() => bench.reset(source, "a", "b", "c", "d"));
 
   it("that claim at the same moment get different resources, and neither waits", async () => {

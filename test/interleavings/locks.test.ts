@@ -1,10 +1,10 @@
 /** Commits, listings and people's verbs that meet on the same rows, on a real PostgreSQL: nobody waits in a circle. */
 import sql from "sql-template-tag";
-import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { makeResources } from "../../src/engine/resources.ts";
 import { follow, pause, refresh, resume, unfollow } from "../../src/index.ts";
 import { toyKind, toySource, words } from "../sql/toy.ts";
-import { blocks, Session, stopAt } from "./session.ts";
+import { blocks, letGo, Session, stopAt } from "./session.ts";
 import { Workbench } from "./workbench.ts";
 
 describe("what meets on the same rows", () => {
@@ -20,6 +20,7 @@ describe("what meets on the same rows", () => {
   beforeAll(async () => {
     bench = await Workbench.open();
   });
+  afterEach(letGo);
   beforeEach(() => bench.reset(toySource({ page: toyKind() }), "a", "b"));
 
   it("two commits whose targets cross both succeed, one after the other", async () => {

@@ -1,10 +1,10 @@
 /** Posting, handling and tidemarks at the same moment, on a real PostgreSQL: no wake-up is lost, no tidemark left standing. */
 import sql from "sql-template-tag";
-import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { every, kind, type Post } from "../../src/index.ts";
 import { entries, news, type ToyCursor, toyKind, toySource } from "../sql/toy.ts";
-import { blocks, stopAt } from "./session.ts";
+import { blocks, letGo, stopAt } from "./session.ts";
 import { Workbench } from "./workbench.ts";
 
 describe("at the same moment", () => {
@@ -25,6 +25,7 @@ describe("at the same moment", () => {
   beforeAll(async () => {
     bench = await Workbench.open();
   });
+  afterEach(letGo);
   beforeEach(() => bench.reset(toySource({ poster, box }), "p"));
 
   /** Two boxes with a message each, both leased. */

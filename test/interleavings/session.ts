@@ -3,6 +3,15 @@ import sql from "sql-template-tag";
 import { realClock } from "../../src/clock.ts";
 import type { Db, Queryable, Tx } from "../../src/store/db.ts";
 
+/** What a test that failed half-way left standing. */
+const standing = new Set<() => void>();
+
+/** After each test: every session is rolled back and every gate opened, or the database could not be closed. */
+export function letGo(): void {
+  for (const go of standing) go();
+  standing.clear();
+}
+
 export class Session {
   readonly tx: Tx;
   readonly pid: number;
@@ -21,6 +30,7 @@ export class Session {
     const gate = new Promise<"commit" | "rollback">((resolve) => {
       end = resolve;
     });
+    standing.add(() => end("rollback"));
     return new Promise((resolve, reject) => {
       const done = db
         .transaction(async (tx) => {
@@ -80,6 +90,7 @@ export function stopAt<P extends string>(point: P) {
   const opened = new Promise<void>((resolve) => {
     open = resolve;
   });
+  standing.add(() => open());
   const at = async (p: string) => {
     if (p !== point) return;
     reach();
