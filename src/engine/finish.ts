@@ -23,7 +23,8 @@ const due = sql`greatest(case when e.wake and d.mail_seq > e.mail_done then tide
  * Writes the ends of pulls whose lease number still matches; says whose did. Outside a transaction the lease must not have
  * ended either; inside one (`locked`) that was checked when the rows were locked.
  *
- * `fresh_at` becomes the moment the pull began: only what was true then is known.
+ * `fresh_at` becomes the moment the pull began: only what was true then is known. `coalesce` hides the lease's end from the
+ * planner, which would otherwise scan all that was leased lately: 83 µs a row under a held snapshot instead of 22.
  */
 export async function finish(db: Queryable, given: Finish[], locked = false): Promise<Set<bigint>> {
   const f = inOrder(given);
@@ -49,8 +50,8 @@ export async function finish(db: Queryable, given: Finish[], locked = false): Pr
                           ${f.map((e) => e.first_come)}::boolean[], ${f.map((e) => e.end.keep_place)}::boolean[],
                           ${f.map((e) => e.end.outcome === "fresh" || e.end.outcome === "more")}::boolean[])
                    as u(resource_id, lease_no, wait_ms, floor, fresh, failures, lane_id, mail_done, first_come, keep_place, wake)) e
-     where d.resource_id = e.resource_id and d.lease_no = e.lease_no and d.lease_until is not null
-       and (${locked} or d.lease_until > tidemark.now())
+     where d.resource_id = e.resource_id and d.lease_no = e.lease_no
+       and coalesce(${locked} and d.lease_until is not null or d.lease_until > tidemark.now(), false)
     returning d.resource_id`);
   return new Set(rows.map((r) => r.resource_id));
 }

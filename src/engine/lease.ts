@@ -39,8 +39,8 @@ export interface Want {
 /**
  * Claims up to `most` due rows of each lane, most overdue first, in one statement.
  *
- * `= any(array(…))` keeps the outer plan on the primary key and runs the inner scan once. SKIP LOCKED never waits
- * for another claimer. Which lanes are open was asked just before (`peek`), so a closed one is not scanned at all.
+ * `= any(array(…))` runs the inner scan once, and the rows are taken by their place: a row that moved since is left for the
+ * next claim. SKIP LOCKED never waits for another claimer. Which lanes are open was asked just before (`peek`), so a closed one is not scanned at all.
  */
 export async function claim(db: Queryable, wants: Want[], ttl_ms: number, worker_id: number): Promise<Lease[]> {
   const until = wants.some((w) => w.ahead_ms > 0)
@@ -51,11 +51,11 @@ export async function claim(db: Queryable, wants: Want[], ttl_ms: number, worker
             then w.ahead_ms else 0 end * interval '1 millisecond'`
     : sql`tidemark.now()`;
   const picked = sql`
-    select c.resource_id
+    select c.tid
       from unnest(${wants.map((w) => w.lane_id)}::int[], ${wants.map((w) => w.mark)}::timestamptz[],
                   ${wants.map((w) => w.most)}::int[], ${wants.map((w) => w.ahead_ms)}::float8[]) as w(lane_id, mark, most, ahead_ms)
      cross join lateral (
-       select d.resource_id
+       select d.ctid as tid
          from tidemark.due d
         where d.lane_id = w.lane_id and d.lease_until is null and d.due_at >= w.mark and d.due_at <= ${until}
         order by d.due_at
@@ -68,7 +68,7 @@ export async function claim(db: Queryable, wants: Want[], ttl_ms: number, worker
 /** Claims in a first-come lane: by place in line, whatever became due first. */
 export function claimFirstCome(db: Queryable, lane_id: number, most: number, ttl_ms: number, worker_id: number) {
   const picked = sql`
-    select d.resource_id
+    select d.ctid
       from tidemark.due d
      where d.lane_id = ${lane_id} and d.lease_until is null and d.asked_at is not null and d.due_at <= tidemark.now()
      order by d.asked_at
@@ -90,7 +90,7 @@ async function leased(
            tried_at = tidemark.now(),
            worker_id = ${worker_id}
       from tidemark.resource r
-     where d.resource_id = any(array(${picked}))
+     where d.ctid = any(array(${picked}))
        and r.resource_id = d.resource_id
     returning d.resource_id, d.lease_no, d.lane_id, d.due_at, d.fresh_at, d.tried_at, d.failures, d.mail_done, d.mail_seq,
               r.source, r.kind, r.key, r.options, r.cursor, r.generation, r.changed_at, r.viewed_at, r.progress_done,
@@ -132,7 +132,7 @@ export async function renew(db: Queryable, held: Held[], ttl_ms: number): Promis
     update tidemark.due d
        set lease_until = tidemark.now() + ${ttl_ms}::float8 * interval '1 millisecond'
       from unnest(${sorted.map((h) => h.resource_id)}::bigint[], ${sorted.map((h) => h.lease_no)}::bigint[]) as h(resource_id, lease_no)
-     where d.resource_id = h.resource_id and d.lease_no = h.lease_no and d.lease_until > tidemark.now()
+     where d.resource_id = h.resource_id and d.lease_no = h.lease_no and coalesce(d.lease_until > tidemark.now(), false)
     returning d.resource_id`);
   return new Set(rows.map((r) => r.resource_id));
 }
@@ -145,7 +145,7 @@ export async function handBack(db: Queryable, held: Held[]): Promise<number> {
     update tidemark.due d
        set lease_until = null, worker_id = null, due_at = greatest(tidemark.now(), d.not_before)
       from unnest(${sorted.map((h) => h.resource_id)}::bigint[], ${sorted.map((h) => h.lease_no)}::bigint[]) as h(resource_id, lease_no)
-     where d.resource_id = h.resource_id and d.lease_no = h.lease_no and d.lease_until is not null`);
+     where d.resource_id = h.resource_id and d.lease_no = h.lease_no and coalesce(d.lease_until, '-infinity') > '-infinity'`);
   return count;
 }
 

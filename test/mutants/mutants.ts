@@ -68,8 +68,8 @@ export const mutants: Mutant[] = [
     edits: [
       {
         file: "src/engine/finish.ts",
-        find: "d.lease_no = e.lease_no and d.lease_until is not null",
-        replace: "d.lease_until is not null",
+        find: "d.resource_id = e.resource_id and d.lease_no = e.lease_no\n",
+        replace: "d.resource_id = e.resource_id\n",
       },
     ],
     tests: simulation,
