@@ -36,13 +36,16 @@ create table tidemark.lane (
   upstream text not null,
   urgency text not null,
   first_come boolean default false not null,
+  slots integer,
   fleet integer,
   constraint lane_pkey PRIMARY KEY (lane_id),
   constraint lane_source_name_upstream_urgency_key UNIQUE (source, name, upstream, urgency),
   constraint lane_fleet_check CHECK ((fleet > 0)),
+  constraint lane_slots_check CHECK ((slots > 0)),
   constraint lane_urgency_check CHECK ((urgency = ANY (ARRAY['asked'::text, 'routine'::text]))),
   constraint lane_upstream_fkey FOREIGN KEY (upstream) REFERENCES tidemark.upstream(upstream)
 );
+comment on column tidemark.lane.slots is 'How many of its pulls may run at once in one worker.';
 comment on column tidemark.lane.fleet is 'How many leases may live in this lane over all workers; counted from live leases.';
 
 create table tidemark.resource (

@@ -33,10 +33,12 @@ create table tidemark.lane (
   upstream text not null references tidemark.upstream,
   urgency text not null check (urgency in ('asked', 'routine')),
   first_come boolean not null default false,
+  slots int check (slots > 0),
   fleet int check (fleet > 0),
   unique (source, name, upstream, urgency)
 );
 
+comment on column tidemark.lane.slots is 'How many of its pulls may run at once in one worker.';
 comment on column tidemark.lane.fleet is 'How many leases may live in this lane over all workers; counted from live leases.';
 
 create table tidemark.resource (

@@ -27,7 +27,7 @@ export function finishOf(lanes: Lanes, u: Unit, end: End, parked = false): Finis
   const { lease, kind } = u;
   const cursor = u.batch?.cursor ?? u.cursor ?? kind.cursor.parse(undefined);
   const spec = lanes.spec(lease.source, lease.kind, lease.key, lease.options ?? {}, cursor);
-  const pair = lanes.known(spec)!;
+  const pair = lanes.known(spec) ?? lanes.pair(spec);
   return {
     resource_id: lease.resource_id,
     lease_no: lease.lease_no,

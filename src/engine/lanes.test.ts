@@ -27,6 +27,7 @@ const row = (name: string): LaneRow => ({
   upstream: "u",
   urgency: "routine",
   first_come: false,
+  slots: null,
   fleet: null,
   pair: "pair",
 });
@@ -56,9 +57,7 @@ describe("the lane of a resource", () => {
 
   it("has as many slots as it declares, and all of them unless it does", () => {
     const lanes = new Lanes([source]);
-    lanes.spec("s", "two", "a", {}, { done: false });
-    lanes.spec("s", "plain", "a", {}, null);
-    expect(lanes.slots(row("beginning"), 100)).toBe(2);
+    expect(lanes.slots({ ...row("beginning"), slots: 2 }, 100)).toBe(2);
     expect(lanes.slots(row("plain"), 100)).toBe(100);
   });
 

@@ -13,6 +13,7 @@ export interface LaneRow {
   upstream: string;
   urgency: Urgency;
   first_come: boolean;
+  slots: number | null;
   fleet: number | null;
   /** Both lanes of a pair have one name, under which their slots are counted. */
   pair: string;
@@ -33,7 +34,8 @@ export class Lanes {
   readonly sources: ReadonlyMap<string, Source>;
   readonly #pairs = new Map<string, LanePair>();
   readonly #rows = new Map<number, LaneRow>();
-  readonly #declared = new Map<string, Lane>();
+  readonly #fixed = new Map<Kind, LaneSpec>();
+  readonly #known = new WeakMap<LaneSpec, LanePair>();
   readonly #ahead_ms = new Map<string, number>();
   readonly upstreams = new Map<string, Upstream>();
 
@@ -47,22 +49,45 @@ export class Lanes {
     return found;
   }
 
-  /** Which lane a resource belongs to, by its cursor. */
+  /** Which lane a resource belongs to, by its cursor; the same object each time where nothing varies. */
   spec(source: string, kindName: string, key: string, options: Record<string, unknown>, cursor: unknown): LaneSpec {
     const kind = this.kind(source, kindName);
+    const fixed = this.#fixed.get(kind);
+    if (fixed) return fixed;
     const upstream = typeof kind.upstream === "function" ? kind.upstream(key, options) : kind.upstream;
     const lane = kind.lane?.(cursor) ?? { name: kindName };
     this.upstreams.set(upstream.name, upstream);
-    this.#declared.set(`${source}\u0000${lane.name}`, lane);
     if (kind.together) {
       const schedule = typeof kind.schedule === "function" ? kind.schedule(options) : kind.schedule;
       this.#ahead_ms.set(`${source}\u0000${lane.name}`, (schedule.period_ms ?? 0) / 5);
     }
-    return { source, lane, upstream };
+    const spec = { source, lane, upstream };
+    if (!kind.lane && typeof kind.upstream !== "function" && !kind.together) this.#fixed.set(kind, spec);
+    return spec;
   }
 
+  /** The pair of rows of a lane that was ensured before. */
+  pair(spec: LaneSpec): LanePair {
+    const pair = this.#pairs.get(pairKey(spec.source, spec.lane.name, spec.upstream.name));
+    if (!pair) throw new TidemarkError("Unexpected", `The lane ${spec.lane.name} of ${spec.source} was not made.`);
+    return pair;
+  }
+
+  /** The lane's pair of rows, unless it is new or was declared otherwise before. */
   known(spec: LaneSpec): LanePair | undefined {
-    return this.#pairs.get(pairKey(spec.source, spec.lane.name, spec.upstream.name));
+    const found = this.#known.get(spec);
+    if (found) return found;
+    const pair = this.#pairs.get(pairKey(spec.source, spec.lane.name, spec.upstream.name));
+    if (!pair || !this.#agrees(spec.lane, pair)) return undefined;
+    this.#known.set(spec, pair);
+    return pair;
+  }
+
+  #agrees({ slots, fleet, order }: Lane, pair: LanePair): boolean {
+    const row = this.#rows.get(pair.routine);
+    return (
+      row?.slots === (slots ?? null) && row.fleet === (fleet ?? null) && row.first_come === (order === "first come")
+    );
   }
 
   /** The lane's pair of rows, made if they are new. Not inside a transaction that may roll back. */
@@ -75,11 +100,12 @@ export class Lanes {
       sql`insert into tidemark.upstream (upstream) values (${upstream.name}) on conflict (upstream) do nothing`,
     );
     await db.query(sql`
-      insert into tidemark.lane (source, name, upstream, urgency, first_come, fleet)
-      select ${source}, ${lane.name}, ${upstream.name}, u.urgency, ${first_come}, ${lane.fleet ?? null}::int
+      insert into tidemark.lane (source, name, upstream, urgency, first_come, slots, fleet)
+      select ${source}, ${lane.name}, ${upstream.name}, u.urgency, ${first_come}, ${lane.slots ?? null}::int, ${lane.fleet ?? null}::int
         from unnest(array['asked', 'routine']) as u(urgency)
-      on conflict (source, name, upstream, urgency) do update set first_come = excluded.first_come, fleet = excluded.fleet
-       where (lane.first_come, lane.fleet) is distinct from (excluded.first_come, excluded.fleet)`);
+      on conflict (source, name, upstream, urgency) do update
+         set first_come = excluded.first_come, slots = excluded.slots, fleet = excluded.fleet
+       where (lane.first_come, lane.slots, lane.fleet) is distinct from (excluded.first_come, excluded.slots, excluded.fleet)`);
     await this.load(db);
     const made = this.known(spec);
     if (!made) throw new TidemarkError("Unexpected", `The lane ${lane.name} of ${source} could not be made.`);
@@ -89,7 +115,7 @@ export class Lanes {
   /** Reads the lanes of the known sources. */
   async load(db: Queryable): Promise<void> {
     const { rows } = await db.query<Omit<LaneRow, "pair">>(sql`
-      select lane_id, source, name, upstream, urgency, first_come, fleet
+      select lane_id, source, name, upstream, urgency, first_come, slots, fleet
         from tidemark.lane where source = any(${[...this.sources.keys()]}::text[])`);
     for (const row of rows) {
       const key = pairKey(row.source, row.name, row.upstream);
@@ -110,7 +136,7 @@ export class Lanes {
 
   /** How many pulls of this lane (both urgencies) may run at once in one worker with `slots` slots. */
   slots(row: LaneRow, slots: number): number {
-    return this.#declared.get(`${row.source}\u0000${row.name}`)?.slots ?? slots;
+    return row.slots ?? slots;
   }
 
   ahead_ms(row: LaneRow): number {

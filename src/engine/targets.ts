@@ -72,7 +72,7 @@ export async function makeMissing(
           kind: ref.kind,
           key: ref.key,
           options,
-          lane_id: lanes.known(spec)!.routine,
+          lane_id: lanes.pair(spec).routine,
           first_come: spec.lane.order === "first come",
         };
       }),
