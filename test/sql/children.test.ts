@@ -2,11 +2,11 @@
 import sql from "sql-template-tag";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type Child, follow, unfollow } from "../../src/index.ts";
-import { bothStores } from "../postgres.ts";
+import { stores } from "../postgres.ts";
 import { Rig } from "./rig.ts";
 import { toyKind, toySource, words } from "./toy.ts";
 
-bothStores("following", (open) => {
+describe.each(stores)("following, on $store", ({ open }) => {
   let rig: Rig;
   /** What each owner's listing finds, page by page; a page that is an Error fails the listing there. */
   let listings: Record<string, (string[] | Error)[]>;

@@ -7,13 +7,13 @@ import { claim, countLive, expire, handBack, type Lease, nextWake, renew } from 
 import { endOf } from "../../src/engine/outcome.ts";
 import { closeUpstream } from "../../src/engine/upstream.ts";
 import { fresh, type Lane, later, more, type Outcome, refresh } from "../../src/index.ts";
-import { bothStores } from "../postgres.ts";
+import { stores } from "../postgres.ts";
 import { Rig } from "./rig.ts";
 import { toyKind, toySource } from "./toy.ts";
 
 const TTL = 30_000;
 
-bothStores("leases", (open) => {
+describe.each(stores)("leases, on $store", ({ open }) => {
   let rig: Rig;
   let claims: Claims;
   const lane = (name: string, given: Partial<Lane> = {}) => toyKind({ lane: () => ({ name, ...given }) });

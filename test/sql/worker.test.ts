@@ -1,12 +1,12 @@
 /** The life of a worker on both databases: due resources are pulled, leases end well, the dead are replaced. */
 import sql from "sql-template-tag";
-import { afterEach, beforeAll, expect, it } from "vitest";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { later } from "../../src/index.ts";
-import { bothStores } from "../postgres.ts";
+import { stores } from "../postgres.ts";
 import { Rig } from "./rig.ts";
 import { toyKind, toySource, words } from "./toy.ts";
 
-bothStores("a worker", (open) => {
+describe.each(stores)("a worker, on $store", ({ open }) => {
   let rig: Rig;
   beforeAll(async () => {
     rig = await Rig.open(open);
