@@ -3,6 +3,12 @@
 /** `refresh` is a no-op on each of many resources; `ordered` is messages that have to be handled in order, key by key. */
 export type Work = "refresh" | "ordered";
 
+/** Resources that are due now, and resources that get messages. */
+export interface Followed {
+  items: number;
+  boxes: number;
+}
+
 /** Messages numbered `from` up to `to`: on `keys` keys in turn, and with `hot` every second one on a single key besides. */
 export interface Messages {
   from: number;
@@ -15,8 +21,8 @@ export const keyOf = ({ keys, hot }: Pick<Messages, "keys" | "hot">, n: number):
   hot && n % 2 === 0 ? "hot" : `key-${n % keys}`;
 
 export interface Contestant {
-  /** Makes the schema, once for all processes; resources are there from the beginning, for those who have them. */
-  prepare(resources: number): Promise<void>;
+  /** Makes the schema, once for all processes; what is followed is there from the beginning, for those who have it. */
+  prepare(followed: Followed): Promise<void>;
   /** Puts `count` refreshes into a queue, in bulk. Where recurrence is built in there is nothing to do. */
   enqueue(count: number): Promise<void>;
   /** Posts messages, in bulk and in their order. */
@@ -75,7 +81,7 @@ export interface Reply {
 /** Answers calls until the process that measures goes away. */
 export function serve(contestant: Contestant, tally: Tally): void {
   const verbs: Record<Call["verb"], (argument: never) => unknown> = {
-    prepare: (resources: number) => contestant.prepare(resources),
+    prepare: (followed: Followed) => contestant.prepare(followed),
     enqueue: (count: number) => contestant.enqueue(count),
     post: (messages: Messages) => contestant.post(messages),
     start: (work: Work) => contestant.start(work),

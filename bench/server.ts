@@ -1,5 +1,5 @@
 /** The PostgreSQL server that is measured on: durable as in production, on a free port, removed afterwards. */
-import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { chmod, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import net from "node:net";
 import os from "node:os";
 import path from "node:path";
@@ -92,6 +92,20 @@ export class Server {
     return client;
   }
 
+  async wal_bytes(): Promise<number> {
+    const [row] = await this.run<{ bytes: string }>("select (pg_current_wal_lsn() - '0/0')::text as bytes");
+    return Number(row!.bytes);
+  }
+
+  /** CPU time of all its processes, those that ended included; only Linux says it, elsewhere it is not a number. */
+  async cpu_ms(): Promise<number> {
+    const lines = await readFile(path.join(this.#folder, "data", "postmaster.pid"), "utf8");
+    const own = lines.split("\n")[0]!;
+    const pids = (await readdir("/proc").catch(() => [])).filter((name) => /^\d+$/.test(name));
+    const ticks = await Promise.all(pids.map((pid) => ticksOf(pid, own)));
+    return pids.length === 0 ? Number.NaN : ticks.reduce((sum, n) => sum + n, 0) * 10;
+  }
+
   /** Stops it and leaves nothing behind; called again, it waits for the first call. */
   remove(): Promise<void> {
     this.#removing ??= this.#server
@@ -100,6 +114,15 @@ export class Server {
       .then(() => rm(this.#folder, { recursive: true, force: true, maxRetries: 5 }));
     return this.#removing;
   }
+}
+
+/** Hundredths of a second that the server's own process `own` or one of its children has used. */
+async function ticksOf(pid: string, own: string): Promise<number> {
+  const text = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
+  const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
+  const used = fields.slice(11, 15).map(Number);
+  if (pid === own) return used.reduce((sum, n) => sum + n, 0);
+  return fields[1] === own ? used[0]! + used[1]! : 0;
 }
 
 function freePort(): Promise<number> {

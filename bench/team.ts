@@ -1,9 +1,9 @@
 /** The processes of one contestant, started and spoken to by the one that measures. */
 import { type ChildProcess, fork } from "node:child_process";
 import path from "node:path";
-import type { Call, Contestant, Messages, Progress, Reply, Work } from "./contestant.ts";
+import type { Call, Contestant, Followed, Messages, Progress, Reply, Work } from "./contestant.ts";
 
-export type Name = "tidemark" | "graphile" | "pgboss" | "embedded";
+export type Name = "tidemark" | "graphile" | "pgboss";
 
 /** All contestants run on the same Node, the one that the newest of them needs. */
 export const node = path.join(import.meta.dirname, "node_modules", "node", "bin", "node");
@@ -79,8 +79,8 @@ export class Team implements Contestant {
   }
 
   /** One of them does it for all. */
-  prepare(resources: number): Promise<void> {
-    return this.#members[0]!.call("prepare", resources);
+  prepare(followed: Followed): Promise<void> {
+    return this.#members[0]!.call("prepare", followed);
   }
 
   async enqueue(count: number): Promise<void> {

@@ -31,12 +31,12 @@ async function work(queue: Work): Promise<void> {
   while (!stopped) {
     const jobs = await boss.fetch(queue, { batchSize: Number(batch) });
     if (jobs.length === 0) continue;
+    if (queue === "ordered") for (const { data } of jobs) tally.handled(data.key, data.n);
     await boss.complete(
       queue,
       jobs.map(({ id }) => id),
     );
     if (queue === "refresh") tally.done += jobs.length;
-    else for (const { data } of jobs) tally.handled(data.key, data.n);
   }
 }
 

@@ -63,6 +63,7 @@ const source: Source = {
       schedule: every("1d"),
       cursor: z.object({}).default({}),
       message: z.number(),
+      receive_most: 1_000,
       async receive(messages, pull) {
         for (const n of messages) tally.handled(pull.resource.key, n);
         return {};
@@ -116,15 +117,15 @@ events.on("claim", ({ ms, count }) => {
 events.on("surprise", ({ sentence }) => process.stderr.write(`tidemark: ${sentence}\n`));
 
 const contestant: Contestant = {
-  async prepare(resources) {
+  async prepare({ items, boxes }) {
     await migrate(db, [await readMigrations("tidemark", engineFolder)]);
     await follow(db, lanes, "bench", "item:first");
     await lanes.ensure(db, lanes.spec("bench", "box", "key-0", {}, {}));
     const [item, box] = ["item", "box"].map(
       (name) => lanes.rows().find((r) => r.name === name && r.urgency === "routine")!.lane_id,
     );
-    await fill("item", resources, item!, sql`tidemark.now() - random() * interval '1 hour'`);
-    await fill("box", 20_000, box!, sql`tidemark.now() + interval '1 day'`);
+    await fill("item", items, item!, sql`tidemark.now() - random() * interval '1 hour'`);
+    await fill("box", boxes, box!, sql`tidemark.now() + interval '1 day'`);
     for (const table of [sql`tidemark.resource`, sql`tidemark.due`]) await db.query(sql`vacuum (analyze) ${table}`);
     await db.query(sql`checkpoint`);
   },
