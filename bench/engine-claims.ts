@@ -1,6 +1,7 @@
 /** How long a claim of ten takes a worker, with few and with many resources followed. */
-import type { Scale } from "./engine.ts";
+
 import { FOLLOWED, fill } from "./engine-refresh.ts";
+import type { Scale } from "./engine-scale.ts";
 import { measure, percentile } from "./measure.ts";
 import type { Server } from "./server.ts";
 import { type Cell, table } from "./table.ts";

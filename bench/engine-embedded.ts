@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
-import type { Scale } from "./engine.ts";
+import type { Scale } from "./engine-scale.ts";
 import { measure } from "./measure.ts";
 import type { Options } from "./run.ts";
 import type { Server } from "./server.ts";

@@ -1,7 +1,7 @@
 /** Messages that have to be handled in order, key by key: many even keys, and one hot key among others. */
 import { keyOf, type Messages } from "./contestant.ts";
-import type { Scale } from "./engine.ts";
 import { fill } from "./engine-refresh.ts";
+import type { Scale } from "./engine-scale.ts";
 import { type Figures, measure, measureWhole, median } from "./measure.ts";
 import type { Server } from "./server.ts";
 import { type Cell, table } from "./table.ts";

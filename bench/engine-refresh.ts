@@ -1,6 +1,6 @@
 /** Recurring refreshes a second: ours against peers that have to put a job into a queue and run it, each time. */
 import type { Followed } from "./contestant.ts";
-import type { Scale } from "./engine.ts";
+import type { Scale } from "./engine-scale.ts";
 import { type Figures, measure, measureWhole, median } from "./measure.ts";
 import type { Server } from "./server.ts";
 import { type Cell, table } from "./table.ts";
