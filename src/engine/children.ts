@@ -19,6 +19,18 @@ export async function seeChildren(
   return count;
 }
 
+/** Options that a listing gives its children anew; what is followed keeps the options that a person gave it. */
+export async function updateOptions(
+  tx: Queryable,
+  children: { resource_id: bigint; options: string }[],
+): Promise<void> {
+  if (children.length === 0) return;
+  await tx.query(sql`
+    update tidemark.resource r set options = c.options::jsonb
+      from unnest(${children.map((c) => c.resource_id)}::bigint[], ${children.map((c) => c.options)}::text[]) as c(resource_id, options)
+     where r.resource_id = c.resource_id and r.followed_at is null and r.options is distinct from c.options::jsonb`);
+}
+
 /** What came to life by a message is its poster's child for good: no listing ends that, only the poster's own end. */
 export async function bindPosted(tx: Queryable, parentOf: Map<bigint, bigint>): Promise<void> {
   if (parentOf.size === 0) return;

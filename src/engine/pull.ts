@@ -232,10 +232,16 @@ export async function endWithError(pull: ActivePull, parts: PullParts, error: Ti
     return endOfFailure(error, pull.lease, parts.rules);
   };
   try {
-    const result = await parts.committer.submit(unitOf(pull, null, end));
-    return result.committed ? { end: result.end, changed: pull.changed, error, message_parked: false } : lost(error);
+    return await submitEnd(pull, parts, end, error);
   } catch (thrown) {
     if (hasCode(thrown, "StoreDown")) return lost(thrown);
-    throw thrown;
+    // What is said of the failure was itself refused: without a charge the resource would be claimed again at once, for ever.
+    const plain = new TidemarkError("Unexpected", "It failed, and what was to be said of that could not be written.");
+    return await submitEnd(pull, parts, () => endOfFailure(plain, pull.lease, parts.rules), error);
   }
+}
+
+async function submitEnd(pull: ActivePull, parts: PullParts, end: () => End, error: TidemarkError): Promise<Ended> {
+  const result = await parts.committer.submit(unitOf(pull, null, end));
+  return result.committed ? { end: result.end, changed: pull.changed, error, message_parked: false } : lost(error);
 }

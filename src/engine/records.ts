@@ -2,9 +2,9 @@
 import sql from "sql-template-tag";
 import type { Ref } from "../contract.ts";
 import { publish } from "../mirror/feed.ts";
-import { dropRows, keyName, putRows, putTellable, type Row, type Table, tellable } from "../mirror/table.ts";
+import { dropRows, keyName, putRows, putTellable, type Row, type Table, tellable, toJson } from "../mirror/table.ts";
 import type { Tx } from "../store/db.ts";
-import { dropUnseen, orphan, seeChildren } from "./children.ts";
+import { dropUnseen, orphan, seeChildren, updateOptions } from "./children.ts";
 import type { Lanes } from "./lanes.ts";
 import type { Lease } from "./lease.ts";
 import { nextDue } from "./outcome.ts";
@@ -38,7 +38,7 @@ export async function applyRecords(
     const ids = (refs: Ref[]) => [...new Set(refs.flatMap((r) => targets.get(scoped(u.lease.source, r)) ?? []))];
     for (const drop of u.batch?.drop ?? []) result.changed += await dropRows(tx, drop.table, drop.keys);
     if (!shared) for (const put of u.batch?.put ?? []) result.changed += await putRows(tx, put.table, put.rows);
-    if (u.batch?.children) await applyChildren(tx, u, ids(u.batch.children.found));
+    if (u.batch?.children) await applyChildren(tx, u, ids(u.batch.children.found), targets);
     if (u.batch?.touch) await makeDue(tx, ids(u.batch.touch));
     if (u.batch?.vouch) await vouch(tx, lanes, u, ids(u.batch.vouch));
     await u.batch?.write?.(tx);
@@ -59,8 +59,17 @@ function mergeable(units: Unit[]): Map<Table, { unit: Unit; rows: Row[] }[]> | n
   return merged;
 }
 
-async function applyChildren(tx: Tx, u: Unit, ids: bigint[]): Promise<void> {
+async function applyChildren(tx: Tx, u: Unit, ids: bigint[], targets: Map<string, bigint>): Promise<void> {
   await seeChildren(tx, u.lease.resource_id, ids, u.generation);
+  const given = new Map(
+    (u.batch?.children?.found ?? []).flatMap((c) =>
+      c.options ? [[targets.get(scoped(u.lease.source, c))!, toJson(c.options)] as const] : [],
+    ),
+  );
+  await updateOptions(
+    tx,
+    [...given].map(([resource_id, options]) => ({ resource_id, options })),
+  );
   if (u.batch?.children?.complete) {
     const unseen = await dropUnseen(tx, u.lease.resource_id, u.generation);
     await orphan(tx, unseen, `${u.lease.kind} ${u.lease.key} no longer lists it`);
@@ -78,6 +87,7 @@ async function vouch(tx: Tx, lanes: Lanes, u: Unit, ids: bigint[]): Promise<void
            extract(epoch from ${u.lease.tried_at}::timestamptz)::float8 * 1000 as now_ms
       from tidemark.resource r join tidemark.due d on d.resource_id = r.resource_id
      where r.resource_id = any(${ids}::bigint[]) and d.lease_until is null and r.gone_at is null and d.mail_seq = d.mail_done
+       and d.fresh_at is not null
      order by r.resource_id`);
   const waits = rows.map((r) => nextDue(lanes.kind(r.source, r.kind), r, false, r.now_ms, r.now_ms).wait_ms);
   await tx.query(sql`

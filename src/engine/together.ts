@@ -15,12 +15,13 @@ import {
   unitOf,
 } from "./pull.ts";
 
-/** Groups of at most `most` pulls that may go together. */
+/** Groups of at most `most` pulls that may go together: those of one upstream that the kind does not keep apart. */
 export function groups(pulls: ActivePull[]): ActivePull[][] {
   const byName = new Map<string, ActivePull[]>();
   for (const pull of pulls) {
-    const { together } = pull.kind;
-    const name = together?.by?.(pull) ?? "";
+    const { kind, lease, resource } = pull;
+    const upstream = typeof kind.upstream === "function" ? kind.upstream(lease.key, resource.options) : kind.upstream;
+    const name = `${upstream.name}\u0000${kind.together?.by?.(pull) ?? ""}`;
     const list = byName.get(name);
     if (list) list.push(pull);
     else byName.set(name, [pull]);
@@ -42,6 +43,7 @@ export async function probe(
   const first = pulls[0];
   if (!first?.kind.probe) return pulls;
   const open = await opened(pulls, parts, ended);
+  if (open.length === 0) return [];
   try {
     const answers = await first.kind.probe(open);
     const unchanged = new Set(answers.filter((a) => a.unchanged).map((a) => a.pull));
@@ -94,6 +96,7 @@ export async function driveTogether(
   const leave = (pull: ActivePull, e: Ended) => {
     if (live.delete(pull)) ended(pull, e);
   };
+  if (live.size === 0) return;
   const generator = pulls[0]!.kind.pullTogether!([...live]);
   const begun_ms = parts.clock.elapsed_ms();
   try {
