@@ -124,8 +124,8 @@ export const mutants: Mutant[] = [
     edits: [
       {
         file: "src/engine/finish.ts",
-        find: "case when e.wake and d.mail_seq > e.mail_done",
-        replace: "case when e.wake and false",
+        find: "case when d.mail_seq > e.mail_done then",
+        replace: "case when false then",
       },
     ],
     tests: simulation,
