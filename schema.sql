@@ -41,7 +41,7 @@ create table tidemark.lane (
   constraint lane_pkey PRIMARY KEY (lane_id),
   constraint lane_source_name_upstream_urgency_key UNIQUE (source, name, upstream, urgency),
   constraint lane_fleet_check CHECK ((fleet > 0)),
-  constraint lane_slots_check CHECK ((slots > 0)),
+  constraint lane_slots_check CHECK ((slots >= 0)),
   constraint lane_urgency_check CHECK ((urgency = ANY (ARRAY['asked'::text, 'routine'::text]))),
   constraint lane_upstream_fkey FOREIGN KEY (upstream) REFERENCES tidemark.upstream(upstream)
 );

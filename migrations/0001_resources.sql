@@ -33,7 +33,7 @@ create table tidemark.lane (
   upstream text not null references tidemark.upstream,
   urgency text not null check (urgency in ('asked', 'routine')),
   first_come boolean not null default false,
-  slots int check (slots > 0),
+  slots int check (slots >= 0),
   fleet int check (fleet > 0),
   unique (source, name, upstream, urgency)
 );

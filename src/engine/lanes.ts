@@ -112,6 +112,15 @@ export class Lanes {
     return made;
   }
 
+  /** Brings the lanes in which new resources begin up to date with the code, where they do not depend on a key. */
+  async declare(db: Queryable): Promise<void> {
+    await this.load(db);
+    for (const source of this.sources.values())
+      for (const [name, kind] of Object.entries(source.kinds))
+        if (typeof kind.upstream !== "function")
+          await this.ensure(db, this.spec(source.name, name, "", {}, kind.cursor.parse(undefined)));
+  }
+
   /** Reads the lanes of the known sources. */
   async load(db: Queryable): Promise<void> {
     const { rows } = await db.query<Omit<LaneRow, "pair">>(sql`

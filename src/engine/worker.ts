@@ -160,6 +160,7 @@ export class Worker {
       const { rows } = await db.query<{ worker_id: number }>(sql`
         insert into tidemark.worker (name, role, slots) values (${name}, 'worker', ${settings.slots}) returning worker_id`);
       this.#worker_id = rows[0]!.worker_id;
+      await this.lanes.declare(db);
     }
     if (clock.elapsed_ms() - this.#reloaded_ms < RELOAD_EVERY_MS) return;
     await this.lanes.load(db);

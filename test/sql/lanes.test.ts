@@ -28,6 +28,12 @@ describe.each(stores)("a lane, on $store", ({ open }) => {
     ]);
   });
 
+  it("is brought up to date by a worker that starts, before it claims anything", async () => {
+    await ensure(declared(0, 1));
+    await declared(4, 2).declare(rig.db);
+    expect(await row()).toEqual({ slots: 4, fleet: 2 });
+  });
+
   it("follows what a later release declares, and keeps its rows", async () => {
     const before = await ensure(declared(2, 3));
     const later = declared(4, 1);
