@@ -25,7 +25,7 @@ const worker = new Worker({
   db,
   clock: realClock,
   events,
-  sources: [simulatedSource(lengthOf, realClock, random, { pause_ms: 60, every: "5s" })],
+  sources: [simulatedSource(lengthOf, realClock, random, { pause_ms: 60, every: "5s", virtual: false })],
   name,
   user_agent: "chaos",
   settings: {

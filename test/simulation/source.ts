@@ -12,6 +12,8 @@ export interface Pace {
   pause_ms: number;
   /** The schedule of streams. */
   every: string;
+  /** Time stands still within a transaction; on a real clock its holder may be frozen there, with the rows locked for all others. */
+  virtual: boolean;
 }
 
 const event = table("sim.event", { columns: { stream: "text", n: "int", value: "text" }, key: ["stream", "n"] });
@@ -20,15 +22,16 @@ const entries = feed("sim", entry);
 
 const BOXES = 3;
 
-/** Notes a breach when this commit is not the current holder's. */
-async function checkHolder(tx: Tx, pull: Pull): Promise<void> {
+/** Notes a breach when this commit is not the current holder's, or its lease had ended before the transaction began. */
+async function checkHolder(tx: Tx, pull: Pull, pace: Pace): Promise<void> {
   const { lease } = pull as unknown as { lease: { lease_no: bigint } };
+  const begun = pace.virtual ? sql`tidemark.now()` : sql`transaction_timestamp()`;
   await tx.query(sql`
     insert into sim.breach (what)
     select 'a commit under lease ' || ${lease.lease_no}::bigint || ' while the row says ' || d.lease_no || ' until ' || coalesce(d.lease_until::text, 'never')
       from tidemark.due d
      where d.resource_id = ${pull.resource.resource_id}::bigint
-       and (d.lease_no <> ${lease.lease_no}::bigint or d.lease_until is null or d.lease_until <= tidemark.now())`);
+       and (d.lease_no <> ${lease.lease_no}::bigint or d.lease_until is null or d.lease_until <= ${begun})`);
 }
 
 async function apply(tx: Tx, stream: string, numbers: number[], coalesced: boolean): Promise<void> {
@@ -78,7 +81,7 @@ export function simulatedSource(lengthOf: LengthOf, clock: Clock, random: Random
           })),
           cursor: { n: to },
           write: async (tx) => {
-            await checkHolder(tx, pull);
+            await checkHolder(tx, pull, pace);
             await apply(tx, key, numbers, coalesced);
           },
         };
@@ -100,7 +103,7 @@ export function simulatedSource(lengthOf: LengthOf, clock: Clock, random: Random
         const numbers = messages.map((m) => m.n);
         return {
           write: async (tx) => {
-            await checkHolder(tx, pull);
+            await checkHolder(tx, pull, pace);
             await handled(tx, pull.resource.key, numbers);
           },
         };

@@ -9,7 +9,7 @@ import { simulatedSource } from "./source.ts";
 
 const TTL_MS = 4_000;
 const WORKERS = 3;
-const PACE = { pause_ms: 1_500, every: "20s" };
+const PACE = { pause_ms: 1_500, every: "20s", virtual: true };
 const CHAOS_MS = 24_000;
 
 export interface Life {
