@@ -1,12 +1,15 @@
 /** The processes of one contestant, started and spoken to by the one that measures. */
 import { type ChildProcess, fork } from "node:child_process";
 import path from "node:path";
+import { realClock } from "../src/index.ts";
 import type { Call, Contestant, Followed, Messages, Progress, Reply, Work } from "./contestant.ts";
 
 export type Name = "tidemark" | "graphile" | "pgboss";
 
 /** All contestants run on the same Node, the one that the newest of them needs. */
 export const node = path.join(import.meta.dirname, "node_modules", "node", "bin", "node");
+
+const STOP_MS_MAX = 15_000;
 
 /** Every process under way, to be ended when the benchmark ends early. */
 const alive = new Set<ChildProcess>();
@@ -51,6 +54,17 @@ class Member {
       this.#waiting.set(id, { resolve: resolve as (result: unknown) => void, reject });
       this.#child.send({ id, verb, argument } satisfies Call, (error) => error && reject(error));
     });
+  }
+
+  /** Stops it; what does not come to an end by itself is ended. */
+  async stop(): Promise<void> {
+    const patience = new AbortController();
+    const late = realClock.sleep(STOP_MS_MAX, patience.signal).then(() => {
+      if (!patience.signal.aborted) this.#child.kill("SIGKILL");
+    });
+    await this.call("stop").catch((error) => process.stderr.write(`${String(error)}\n`));
+    patience.abort();
+    await late;
   }
 
   async end(): Promise<void> {
@@ -98,7 +112,7 @@ export class Team implements Contestant {
   }
 
   async stop(): Promise<void> {
-    await Promise.all(this.#members.map((m) => m.call("stop")));
+    await Promise.all(this.#members.map((m) => m.stop()));
   }
 
   async progress(): Promise<Progress> {
