@@ -4,14 +4,17 @@ import path from "node:path";
 import type { Command } from "commander";
 import sql from "sql-template-tag";
 import { type Config, configWarnings } from "../config.ts";
+import type { Overview } from "../engine/overview.ts";
 import { asTidemarkError, TidemarkError } from "../errors.ts";
 import type { Db } from "../store/db.ts";
 import { checkMigrated } from "../store/migrate.ts";
 import { openStore } from "../store/open.ts";
+import { remote } from "./api.ts";
 import { migrationsOf } from "./migrations.ts";
+import { answers } from "./opening.ts";
 import { examples, jsonOption, sourceOption } from "./options.ts";
 import { paint } from "./output.ts";
-import { readServerFile } from "./server-file.ts";
+import { readServerFile, type ServerFile } from "./server-file.ts";
 import { type DataOptions, print, type Settings, type Shell } from "./shell.ts";
 
 interface Finding {
@@ -33,7 +36,7 @@ export function addDoctor(program: Command, shell: Shell): void {
     const findings = [
       ...checkNode(),
       ...checkSettings(settings),
-      ...(await checkStore(settings)),
+      ...(await checkStore(shell, settings)),
       ...(await checkDisk(settings.config)),
     ];
     const marks = {
@@ -63,17 +66,24 @@ function checkNode(): Finding[] {
   ];
 }
 
-function checkSettings({ config, sources }: Settings): Finding[] {
-  const names = sources.map(({ name }) => name).join(", ");
+function checkSettings({ config }: Settings): Finding[] {
   return [
     ...configWarnings(config).map((sentence) => warning("settings", sentence)),
     yes("settings", `${config.given.length} given by the environment; \`tidemark config\` lists all.`),
-    names ? yes("sources", `${names}.`) : warning("sources", "None is loaded: give one with --source ./mine.js."),
   ];
 }
 
-async function checkStore(settings: Settings): Promise<Finding[]> {
-  const { config } = settings;
+function checkSources(names: string[], where: string): Finding {
+  if (names.length > 0) return yes("sources", `${names.join(", ")}${where}.`);
+  return warning("sources", `None is loaded${where}: give one with --source ./mine.js.`);
+}
+
+async function checkStore(shell: Shell, settings: Settings): Promise<Finding[]> {
+  const { config, sources } = settings;
+  const mine = checkSources(
+    sources.map(({ name }) => name),
+    "",
+  );
   let db: Db;
   try {
     db = await openStore({
@@ -84,34 +94,57 @@ async function checkStore(settings: Settings): Promise<Finding[]> {
     });
   } catch (thrown) {
     const error = asTidemarkError(thrown);
-    if (error.code !== "StoreLocked") return [no("database", error.message)];
+    if (error.code !== "StoreLocked") return [mine, no("database", error.message)];
     const server = await readServerFile(config.data);
-    const where = server ? `its server is at ${server.url}` : "it serves no HTTP";
-    return [
-      warning(
-        "database",
-        `The embedded database in ${config.data} is held by process ${error.details.pid}; ${where}. Ask it: /readyz.`,
-      ),
-    ];
+    if (server && (await answers(server.url, shell.clock))) return checkServer(shell, config, server);
+    const where = server ? `its server at ${server.url} does not answer` : "it serves no HTTP";
+    const sentence = `The embedded database in ${config.data} is held by process ${error.details.pid}; ${where}.`;
+    return [mine, warning("database", `${sentence} If it was just started, ask again in a moment.`)];
   }
   try {
-    return [...kindOf(db), await checkVersion(db), await checkSchema(db, settings), await checkClock(db)];
+    return [mine, ...kindOf(db), await checkVersion(db), await checkSchema(db, settings), await checkClock(db)];
   } catch (thrown) {
-    return [no("database", asTidemarkError(thrown).message)];
+    return [mine, no("database", asTidemarkError(thrown).message)];
   } finally {
     await db.close();
   }
 }
 
-function kindOf(db: Db): Finding[] {
-  if (db.kind === "postgres") return [];
-  return [
-    warning(
-      "database",
-      "Embedded: it survives a killed process but not a power loss, and only one process may use it. For more, set DATABASE_URL.",
-    ),
-  ];
+/** Only one process may open the embedded database: what it would say is asked of the server that has it open. */
+async function checkServer(shell: Shell, config: Config, { url, pid }: ServerFile): Promise<Finding[]> {
+  const holds = `The server at ${url} (process ${pid}) holds the embedded database in ${config.data}`;
+  const api = remote(url, config.admin_token ?? config.read_token);
+  try {
+    // It says whether the database answers and whether the schema is the one that it needs.
+    await api.get("/readyz");
+    const { sources, workers, version } = await api.get<Overview & { version: string }>("/api/status");
+    return [
+      checkSources(
+        sources.map(({ source }) => source),
+        " in the server",
+      ),
+      yes("database", `${holds}, and is well.`),
+      embedded,
+      yes("schema", "Up to date, says the server."),
+      workers.length > 0
+        ? yes("workers", `${workers.length}, seen a moment ago.`)
+        : warning("workers", "None is running, so nothing is pulled."),
+      version === shell.version
+        ? yes("release", `${version}, as the server.`)
+        : warning("release", `The server is ${version} and this command ${shell.version}: restart the server.`),
+    ];
+  } catch (thrown) {
+    return [no("database", `${holds}, but: ${asTidemarkError(thrown).message}`)];
+  }
 }
+
+/** Nothing is wrong with it, but whoever runs it should know. */
+const embedded = yes(
+  "database",
+  "Embedded: it survives a killed process but not a power loss, and only one process may use it. For more, set DATABASE_URL.",
+);
+
+const kindOf = (db: Db): Finding[] => (db.kind === "postgres" ? [] : [embedded]);
 
 async function checkVersion(db: Db): Promise<Finding> {
   const { rows } = await db.query<{ version: string }>(sql`select current_setting('server_version') as version`);

@@ -45,7 +45,7 @@ async function openApi(shell: Shell, settings: Settings): Promise<Api> {
 }
 
 /** A process that was killed leaves its file behind. */
-async function answers(url: string, clock: Clock): Promise<boolean> {
+export async function answers(url: string, clock: Clock): Promise<boolean> {
   const late = new AbortController();
   const done = new AbortController();
   void clock.sleep(ASK_MS_MAX, done.signal).then(() => late.abort());

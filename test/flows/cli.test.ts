@@ -64,6 +64,13 @@ describe("on the embedded database", () => {
       err: 'tidemark: "nonsense" is not an address.\n',
     });
     expect((await finished(["up", ...source], mine)).code).toBe(2);
+    const doctor = await finished(["doctor"], mine);
+    expect(doctor).toMatchObject({ code: 0, err: "" });
+    expect(doctor.out).not.toMatch(/^(!!|NO)/m);
+    expect(doctor.out).toMatch(/^ok {2}sources +pages in the server\.$/m);
+    expect(doctor.out).toContain(`The server at ${urlOf(up)} (process `);
+    expect(doctor.out).toMatch(/^ok {2}database .*, and is well\.$/m);
+    expect(doctor.out).toMatch(/^ok {2}schema +Up to date, says the server\.$/m);
     up.signal("SIGTERM");
     expect(await up.ended).toBe(0);
     expect(existsSync(path.join(mine.TIDEMARK_DATA, "server.json"))).toBe(false);
