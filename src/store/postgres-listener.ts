@@ -3,6 +3,7 @@ import pg from "pg";
 import { realClock } from "../clock.ts";
 import { TidemarkError } from "../errors.ts";
 import { asStoreError, isConnectionFailure } from "./postgres-failure.ts";
+import { Turns } from "./turns.ts";
 
 type Heard = (payload: string) => void;
 
@@ -13,6 +14,8 @@ export class Listener {
   readonly #config: pg.ClientConfig;
   readonly #channels = new Map<string, Set<Heard>>();
   readonly #closed = new AbortController();
+  /** One statement at a time: a client that is busy is not to be asked. */
+  readonly #turns = new Turns();
   /** The connection, or the attempt at one that is under way; none while nobody listens. */
   #client: Promise<pg.Client> | undefined;
 
@@ -46,11 +49,14 @@ export class Listener {
   /** Goes on when the connection is lost meanwhile: the reconnection listens to every channel. */
   async #subscribe(channel: string): Promise<void> {
     const client = await this.#client;
+    const done = await this.#turns.enter();
     try {
       await client?.query(`listen ${pg.escapeIdentifier(channel)}`);
     } catch (error) {
       if (!isConnectionFailure(error)) throw error;
       await this.#client;
+    } finally {
+      done();
     }
   }
 
@@ -103,7 +109,10 @@ export class Listener {
     this.#channels.delete(channel);
     if (this.#channels.size === 0) return this.#disconnect();
     const client = await this.#client?.catch(() => undefined);
-    await client?.query(`unlisten ${pg.escapeIdentifier(channel)}`).catch(() => {});
+    const done = await this.#turns.enter();
+    // Somebody may have begun to listen meanwhile, and must not be made deaf.
+    if (!this.#channels.has(channel)) await client?.query(`unlisten ${pg.escapeIdentifier(channel)}`).catch(() => {});
+    done();
   }
 
   async #disconnect(): Promise<void> {
