@@ -155,7 +155,9 @@ export interface Kind<Cursor = unknown, Message = unknown> {
   owns?: { name: string; owner?: string }[];
   together?: { most: number; by?(pull: Pull<Cursor>): string };
   probe?(pulls: Pull<Cursor>[]): Promise<Unchanged[]>;
-  pull?(pull: Pull<Cursor>): AsyncGenerator<Batch<Cursor>, Outcome | undefined>;
+  /** A pull that ends without saying how is fresh. */
+  // biome-ignore lint/suspicious/noConfusingVoidType: a generator without a return gives void, and is the usual case
+  pull?(pull: Pull<Cursor>): AsyncGenerator<Batch<Cursor>, Outcome | undefined | void>;
   pullTogether?(pulls: Pull<Cursor>[]): AsyncGenerator<{ pull: Pull<Cursor>; batch: Batch<Cursor> }[], void>;
   receive?(messages: Message[], pull: Pull<Cursor>): Promise<Batch<Cursor>>;
 }

@@ -1,14 +1,12 @@
 /** The example of a source passes the checks that every source must pass, on both databases; broken ones do not. */
 
-import { every, fresh, kind, later, type Source, type Table, table } from "tidemark";
-import { conformance, type Given, type Route } from "tidemark/testing";
+import { every, fresh, kind, later, type Source, table } from "tidemark";
+import { conformance, type Given } from "tidemark/testing";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import * as example from "../examples/bookmarks/source.js";
+import { answer } from "../examples/bookmarks/upstream.js";
 import { type TestOptions, type TestStore, testDatabase, testEmbedded } from "./postgres.ts";
-
-const here = (file: string) => new URL(`../examples/bookmarks/${file}`, import.meta.url).pathname;
-const example = (await import(here("source.js"))) as { bookmarks(url?: string): Source; pages: Table; default: Source };
-const { answer } = (await import(here("upstream.js"))) as { answer: Route };
 
 /** One database for all checks: each run empties it. */
 const opening = (store: (options?: TestOptions) => Promise<TestStore>) => {

@@ -2,6 +2,8 @@
 import { every, feed, fresh, gone, kind, table } from "tidemark";
 import { z } from "zod";
 
+/** @import { Pull, Source, Upstream } from "tidemark" */
+
 /** What is mirrored: one row for each bookmarked page. */
 export const pages = table("bookmarks.page", {
   columns: { owner_id: "bigint", url: "text", title: "text", words: "int" },
@@ -31,9 +33,15 @@ const migrations = {
 const Listing = z.object({ bookmarks: z.array(z.object({ id: z.number(), url: z.string() })), more: z.boolean() });
 const Page = z.object({ title: z.string(), words: z.number() });
 
-/** The source, for the API at `url`. */
+/**
+ * The source, for the API at `url`.
+ * @returns {Source}
+ */
 export function bookmarks(url = "http://127.0.0.1:8787") {
-  // Ten calls at once, then five a second: kept over all workers together.
+  /**
+   * Ten calls at once, then five a second: kept over all workers together.
+   * @type {Upstream}
+   */
   const upstream = { name: "bookmarks", budget: { shape: "pace", per_second: 5, burst: 10 } };
 
   /** One person's list, three bookmarks at a time. */
@@ -53,11 +61,12 @@ export function bookmarks(url = "http://127.0.0.1:8787") {
           yield { children: { found, complete: true }, cursor: { after: 0 }, final: fresh() };
           return;
         }
-        yield { children: { found }, cursor: { after: bookmarks.at(-1).id } };
+        yield { children: { found }, cursor: { after: bookmarks.at(-1)?.id ?? after } };
       }
     },
   });
 
+  /** @param {Pull} pull */
   const addressOf = (pull) => `${url}/page?url=${encodeURIComponent(pull.resource.key)}`;
 
   /** One bookmarked page. */
@@ -96,7 +105,9 @@ export function bookmarks(url = "http://127.0.0.1:8787") {
     kinds: { shelf, page },
     migrations,
     follow(text) {
-      return /^[a-z]+$/.test(text) ? { kind: "shelf", key: text } : `"${text}" is not the name of a shelf, such as ann.`;
+      return /^[a-z]+$/.test(text)
+        ? { kind: "shelf", key: text }
+        : `"${text}" is not the name of a shelf, such as ann.`;
     },
   };
 }

@@ -2,15 +2,23 @@
 import { createServer } from "node:http";
 import { fileURLToPath } from "node:url";
 
+/** @import { Asked, Reply } from "tidemark/testing" */
+
+/** @type {Record<string, string[]>} */
 const shelves = {
   ann: ["tide tables", "harbour lights", "lobster pots", "sea charts", "knots", "fog signals", "buoys"],
   bob: ["knots", "boat varnish"],
 };
 
 const PART = 3;
+/** @param {string} title */
 const slug = (title) => title.replaceAll(" ", "-");
 
-/** What it answers: `{status, headers, body}` for a path and its query. */
+/**
+ * What it answers: `{status, headers, body}` for a path and its query.
+ * @param {Pick<Asked, "method" | "path" | "query" | "headers">} asked
+ * @returns {Reply}
+ */
 export function answer({ method, path, query, headers }) {
   const shelf = /^\/shelves\/([a-z]+)$/.exec(path)?.[1];
   if (shelf !== undefined) {
@@ -31,10 +39,9 @@ export function answer({ method, path, query, headers }) {
 
 /** `node examples/bookmarks/upstream.js` serves it where the source looks for it. */
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  createServer((request, response) => {
-    const url = new URL(request.url, "http://localhost");
-    const asked = { method: request.method, path: url.pathname, query: url.searchParams, headers: request.headers };
-    const { status = 200, headers = {}, body } = answer(asked);
+  createServer(({ method = "GET", url: asked = "/", headers: { "if-none-match": etag = "" } }, response) => {
+    const { pathname: path, searchParams: query } = new URL(asked, "http://localhost");
+    const { status = 200, headers = {}, body } = answer({ method, path, query, headers: { "if-none-match": etag } });
     response.writeHead(status, { "content-type": "application/json", ...headers });
     response.end(body === undefined ? undefined : JSON.stringify(body));
   }).listen(8787, "127.0.0.1", () => console.log("bookmarks at http://127.0.0.1:8787"));

@@ -129,7 +129,7 @@ export function openCursor(pull: ActivePull): void {
 
 /** Drives a source's generator: commit after every yield, until it ends, is stopped, or its slice of time is over. */
 export async function drive(pull: ActivePull, parts: PullParts): Promise<Ended> {
-  let generator: AsyncGenerator<Batch, Outcome | undefined> | null = null;
+  let generator: ReturnType<NonNullable<Kind["pull"]>> | null = null;
   try {
     openCursor(pull);
     if (!pull.kind.pull) return await endWith(pull, parts, fresh());
@@ -137,7 +137,7 @@ export async function drive(pull: ActivePull, parts: PullParts): Promise<Ended> 
     let moved = false;
     for (;;) {
       const step = await generator.next();
-      if (step.done) return await endWith(pull, parts, step.value ?? fresh());
+      if (step.done) return await endWith(pull, parts, step.value || fresh());
       const batch = step.value;
       moved = checkBatch(pull, batch) || moved;
       if (batch.post?.length) await parts.room.check(pull.lease.source);

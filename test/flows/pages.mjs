@@ -9,6 +9,7 @@ const pages = table("pages.page", {
   owner: "resource_id",
 });
 
+/** @type {import("tidemark").Source} */
 export default {
   name: "pages",
   migrations: {
