@@ -1,6 +1,7 @@
 /** Commits, listings and people's verbs that meet on the same rows, on a real PostgreSQL: nobody waits in a circle. */
 import sql from "sql-template-tag";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { Lease } from "../../src/engine/lease.ts";
 import { makeResources } from "../../src/engine/resources.ts";
 import { follow, pause, refresh, resume, unfollow } from "../../src/index.ts";
 import { toyKind, toySource, words } from "../sql/toy.ts";
@@ -15,6 +16,23 @@ describe("what meets on the same rows", () => {
   const alive = async (key: string) => {
     const rows = await bench.rows<{ status: string }>(sql`select status from tidemark.status where key = ${key}`);
     return rows[0]!.status !== "gone";
+  };
+
+  /** The owner finds the child c in a complete listing, and is leased again. */
+  const listing = async (owner: Lease): Promise<Lease> => {
+    const children = { found: found("c"), complete: true };
+    await bench.commit(bench.unit(owner, { children, cursor: { at: 1, done: true } }, { outcome: "more" }));
+    return (await bench.claimAll())[owner.key]!;
+  };
+  const findingNothing = (owner: Lease) =>
+    bench.unit(owner, { children: { found: [], complete: true }, cursor: { at: 2, done: true } });
+  /** The owner drops the child c, and stops right before it commits. */
+  const dropping = async (owner: Lease) => {
+    const again = await listing(owner);
+    const stop = stopAt("finished");
+    const drops = bench.commit(findingNothing(again), stop.at);
+    await stop.reached;
+    return { stop, drops };
   };
 
   beforeAll(async () => {
@@ -66,23 +84,14 @@ describe("what meets on the same rows", () => {
 
   it("a child that one owner drops while another finds it lives on", async () => {
     const { a, b } = await bench.claimAll();
-    await bench.commit(
-      bench.unit(
-        a!,
-        { children: { found: found("c"), complete: true }, cursor: { at: 1, done: true } },
-        { outcome: "more" },
-      ),
-    );
-    const { a: again } = await bench.claimAll();
+    const again = await listing(a!);
     const stop = stopAt("finished");
     const finds = bench.commit(
       bench.unit(b!, { children: { found: found("c") }, cursor: { at: 1, done: true } }),
       stop.at,
     );
     await stop.reached;
-    const drops = bench.commit(
-      bench.unit(again!, { children: { found: [], complete: true }, cursor: { at: 2, done: true } }),
-    );
+    const drops = bench.commit(findingNothing(again));
     await blocks(bench.db, drops);
     stop.open();
     await Promise.all([finds, drops]);
@@ -92,20 +101,7 @@ describe("what meets on the same rows", () => {
 
   it("a child that is found while its owner drops it comes back", async () => {
     const { a, b } = await bench.claimAll();
-    await bench.commit(
-      bench.unit(
-        a!,
-        { children: { found: found("c"), complete: true }, cursor: { at: 1, done: true } },
-        { outcome: "more" },
-      ),
-    );
-    const { a: again } = await bench.claimAll();
-    const stop = stopAt("finished");
-    const drops = bench.commit(
-      bench.unit(again!, { children: { found: [], complete: true }, cursor: { at: 2, done: true } }),
-      stop.at,
-    );
-    await stop.reached;
+    const { stop, drops } = await dropping(a!);
     const finds = bench.commit(bench.unit(b!, { children: { found: found("c") }, cursor: { at: 1, done: true } }));
     await blocks(bench.db, finds);
     stop.open();
@@ -115,20 +111,7 @@ describe("what meets on the same rows", () => {
 
   it("a child that is followed by name while its owner drops it lives on", async () => {
     const { a } = await bench.claimAll();
-    await bench.commit(
-      bench.unit(
-        a!,
-        { children: { found: found("c"), complete: true }, cursor: { at: 1, done: true } },
-        { outcome: "more" },
-      ),
-    );
-    const { a: again } = await bench.claimAll();
-    const stop = stopAt("finished");
-    const drops = bench.commit(
-      bench.unit(again!, { children: { found: [], complete: true }, cursor: { at: 2, done: true } }),
-      stop.at,
-    );
-    await stop.reached;
+    const { stop, drops } = await dropping(a!);
     const follows = follow(bench.db, bench.lanes, "toy", "c");
     await blocks(bench.db, follows);
     stop.open();

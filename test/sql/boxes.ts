@@ -2,7 +2,8 @@
 import sql from "sql-template-tag";
 import { z } from "zod";
 import { every, type Kind, kind, type Post } from "../../src/index.ts";
-import { type ToyCursor, toyKind } from "./toy.ts";
+import type { Rig } from "./rig.ts";
+import { type ToyCursor, toyKind, toySource } from "./toy.ts";
 
 export interface Mail {
   n: number;
@@ -17,7 +18,7 @@ export const to = (key: string, n: number, position?: bigint, same?: string): Po
 });
 
 /** Posts what is given for each step of its cursor. */
-export const posterOf = (posts: () => Record<number, Post[]>): Kind =>
+const posterOf = (posts: () => Record<number, Post[]>): Kind =>
   toyKind({
     position: (cursor: ToyCursor) => BigInt(cursor.at),
     async *pull(pull) {
@@ -50,3 +51,42 @@ export const box = (given: Partial<Kind<null, Mail>> = {}, fails: (n: number) =>
     },
     ...given,
   });
+
+/** The poster p and its boxes on a rig, and what became of what it posted. */
+export class Posting {
+  readonly #rig: () => Rig;
+  /** What the poster posts at each step of its cursor. */
+  posts: Record<number, Post[]> = {};
+  readonly poster = posterOf(() => this.posts);
+
+  constructor(rig: () => Rig) {
+    this.#rig = rig;
+  }
+
+  begin = async (boxKind: Kind, posts: Record<number, Post[]>): Promise<void> => {
+    this.posts = posts;
+    await this.#rig().reset(toySource({ poster: this.poster, box: boxKind }));
+    await this.#rig().follow("p");
+  };
+
+  /** What was handled, in order, in one box or in all. */
+  log = async (key: string | null = null): Promise<number[]> => {
+    const rows = await this.#rig().rows<{ seen: string }>(
+      sql`select seen from toy.log where ${key}::text is null or key = ${key} order by n`,
+    );
+    return rows.map((r) => Number(r.seen));
+  };
+
+  tidemark = async () => {
+    const rows = await this.#rig().rows<{ internal: bigint; position: bigint; anomalies: bigint }>(
+      sql`select internal, position, anomalies from tidemark.tidemark`,
+    );
+    return rows[0];
+  };
+
+  /** Makes a resource due now. */
+  again = (key: string) =>
+    this.#rig().db.query(sql`
+      update tidemark.due set due_at = tidemark.now()
+       where resource_id = (select resource_id from tidemark.resource where key = ${key})`);
+}

@@ -1,45 +1,21 @@
 /** Mailboxes on both databases: order, each message once, poison, and back-pressure. */
 import sql from "sql-template-tag";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
-import { type Kind, type Post, TidemarkError } from "../../src/index.ts";
+import { type Kind, TidemarkError } from "../../src/index.ts";
 import { stores } from "../postgres.ts";
-import { box, posterOf, to } from "./boxes.ts";
+import { box, Posting, to } from "./boxes.ts";
 import { Rig } from "./rig.ts";
 import { toyKind, toySource } from "./toy.ts";
 
 describe.each(stores)("a mailbox, on $store", ({ open }) => {
   let rig: Rig;
-  /** What the poster posts at each step of its cursor. */
-  let posts: Record<number, Post[]>;
-
-  const poster = posterOf(() => posts);
-
-  const log = async (key?: string) =>
-    (
-      await rig.rows<{ seen: string }>(
-        sql`select seen from toy.log where ${key ?? null}::text is null or key = ${key ?? null} order by n`,
-      )
-    ).map((r) => Number(r.seen));
-  const tidemark = async () => {
-    const rows = await rig.rows<{ internal: bigint; position: bigint; anomalies: bigint }>(
-      sql`select internal, position, anomalies from tidemark.tidemark`,
-    );
-    return rows[0];
-  };
-  const again = (key: string) =>
-    rig.db.query(
-      sql`update tidemark.due set due_at = tidemark.now() where resource_id = (select resource_id from tidemark.resource where key = ${key})`,
-    );
+  const posting = new Posting(() => rig);
+  const { begin, log, tidemark, again } = posting;
 
   beforeAll(async () => {
     rig = await Rig.open(open);
   });
   afterEach(() => rig.end());
-  const begin = async (boxKind: Kind, given: Record<number, Post[]>) => {
-    posts = given;
-    await rig.reset(toySource({ poster, box: boxKind }));
-    await rig.follow("p");
-  };
 
   describe("messages", () => {
     it("of one resource are handled in order, each once, many at a time", async () => {
@@ -91,7 +67,7 @@ describe.each(stores)("a mailbox, on $store", ({ open }) => {
     });
 
     it("cannot be posted without moving the cursor: cut there, they would be posted again", async () => {
-      posts = {};
+      posting.posts = {};
       await rig.reset(
         toySource({
           poster: toyKind({
@@ -168,7 +144,7 @@ describe.each(stores)("a mailbox, on $store", ({ open }) => {
     await rig.db.query(sql`select 1 as one`);
     rig.start({ messages_max: 4 });
     await rig.clock.advance(3_000);
-    posts[9] = [to("x", 8, 9n)];
+    posting.posts[9] = [to("x", 8, 9n)];
     await again("p");
     await rig.clock.advance(2_000);
     const full = rig.ended.filter((e) => e.key === "p").at(-1);

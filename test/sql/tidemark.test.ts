@@ -1,45 +1,20 @@
 /** Coalescing and tidemarks on both databases: what is kept of messages that meet, and how far all are handled. */
 import sql from "sql-template-tag";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
-import type { Kind, Post } from "../../src/index.ts";
 import { stores } from "../postgres.ts";
-import { box, posterOf, to } from "./boxes.ts";
+import { box, Posting, to } from "./boxes.ts";
 import { Rig } from "./rig.ts";
 import { toySource } from "./toy.ts";
 
 describe.each(stores)("how far, on $store", ({ open }) => {
   let rig: Rig;
-  /** What the poster posts at each step of its cursor. */
-  let posts: Record<number, Post[]>;
-
-  const poster = posterOf(() => posts);
-
-  const log = async (key?: string) =>
-    (
-      await rig.rows<{ seen: string }>(
-        sql`select seen from toy.log where ${key ?? null}::text is null or key = ${key ?? null} order by n`,
-      )
-    ).map((r) => Number(r.seen));
-  const tidemark = async () => {
-    const rows = await rig.rows<{ internal: bigint; position: bigint; anomalies: bigint }>(
-      sql`select internal, position, anomalies from tidemark.tidemark`,
-    );
-    return rows[0];
-  };
-  const again = (key: string) =>
-    rig.db.query(
-      sql`update tidemark.due set due_at = tidemark.now() where resource_id = (select resource_id from tidemark.resource where key = ${key})`,
-    );
+  const posting = new Posting(() => rig);
+  const { poster, begin, log, tidemark, again } = posting;
 
   beforeAll(async () => {
     rig = await Rig.open(open);
   });
   afterEach(() => rig.end());
-  const begin = async (boxKind: Kind, given: Record<number, Post[]>) => {
-    posts = given;
-    await rig.reset(toySource({ poster, box: boxKind }));
-    await rig.follow("p");
-  };
 
   describe("coalescing", () => {
     const latest = () => box({ coalesce: (m) => m.same ?? String(m.n) });
@@ -73,14 +48,14 @@ describe.each(stores)("how far, on $store", ({ open }) => {
       await rig.db.query(
         sql`insert into tidemark.upstream (upstream, closed_until) values ('closed.example', tidemark.now() + interval '1 minute')`,
       );
-      posts = { 10: [to("x", 1, 5n, "s")] };
+      posting.posts = { 10: [to("x", 1, 5n, "s")] };
       await rig.follow("p");
       rig.start();
       await rig.clock.advance(1_000);
-      posts = { 1000: [to("x", 2, 700n, "s")] };
+      posting.posts = { 1000: [to("x", 2, 700n, "s")] };
       await rig.follow("q");
       await rig.clock.advance(11_000);
-      posts = { 20: [] };
+      posting.posts = { 20: [] };
       await again("p");
       await rig.clock.advance(11_000);
       const marks = await rig.rows(
@@ -132,7 +107,7 @@ describe.each(stores)("how far, on $store", ({ open }) => {
       await begin(box(), { 30: [to("x", 1, 10n)] });
       rig.start();
       await rig.calm();
-      posts = { 31: [to("x", 2, 3n)] };
+      posting.posts = { 31: [to("x", 2, 3n)] };
       await again("p");
       await rig.calm();
       expect((await tidemark())!.position).toBe(31n);
