@@ -68,6 +68,10 @@ export const catalogue = {
   },
   UpstreamForbids: { retry: "later", says: "The upstream refuses us. Check the credentials for that host." },
   UpstreamGone: { retry: "later", says: "The upstream says that this no longer exists." },
+  OutboundForbidden: {
+    retry: "later",
+    says: "What was to be called is not an address of the open Internet. TIDEMARK_ALLOW_PRIVATE can allow it.",
+  },
   Unexpected: {
     retry: "later",
     says: "Something failed that nobody foresaw. The log has the stack; please report it.",
@@ -81,6 +85,8 @@ export interface ErrorOptions {
   cause?: unknown;
   /** How long to wait before trying again, where somebody told us. */
   wait_ms?: number;
+  /** False where the resource is innocent: it waits, and nothing is counted against it. */
+  charged?: boolean;
 }
 
 export class TidemarkError extends Error {
@@ -88,6 +94,7 @@ export class TidemarkError extends Error {
   readonly retry: Retry;
   readonly details: Record<string, unknown>;
   readonly wait_ms: number | undefined;
+  readonly charged: boolean;
 
   constructor(code: ErrorCode, sentence: string, options: ErrorOptions = {}) {
     super(sentence, options.cause === undefined ? undefined : { cause: options.cause });
@@ -96,6 +103,7 @@ export class TidemarkError extends Error {
     this.retry = catalogue[code].retry;
     this.details = options.details ?? {};
     this.wait_ms = options.wait_ms;
+    this.charged = options.charged ?? true;
   }
 }
 

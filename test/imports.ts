@@ -44,8 +44,10 @@ const arrows: Readonly<Record<string, readonly string[] | "everything">> = {
   contract: ["top", "mirror", "store"],
   top: ["contract"],
   cli: ["top", "contract", "engine", "mirror", "store"],
-  server: ["top", "contract", "engine", "mirror", "store"],
-  engine: ["top", "contract", "mirror", "store"],
+  server: ["top", "contract", "engine", "mirror", "outbound", "store"],
+  engine: ["top", "contract", "mirror", "outbound", "store"],
+  outbound: ["top", "contract"],
+  "parked-hook": ["top", "outbound"],
   mirror: ["top", "contract", "store"],
   store: ["top"],
   testing: ["index", "top", "contract", "engine", "mirror", "store", "demo"],
@@ -58,7 +60,7 @@ const arrows: Readonly<Record<string, readonly string[] | "everything">> = {
 export function areaOf(file: string): string | null {
   const parts = file.split("/");
   if (parts[0] !== "src") return null;
-  if (parts.length === 2) return /^(main|index|contract)\.ts$/.exec(parts[1]!)?.[1] ?? "top";
+  if (parts.length === 2) return /^(main|index|contract|parked-hook)\.ts$/.exec(parts[1]!)?.[1] ?? "top";
   if (parts[1] !== "sources") return parts[1]!;
   return parts.length === 3 ? "the list of sources" : `source ${parts[2]}`;
 }

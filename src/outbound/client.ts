@@ -1,0 +1,187 @@
+/** The one HTTP client: everything that Tidemark calls goes through here, guarded at every hop and bounded in every direction. */
+import { isIP } from "node:net";
+import type { Agent } from "undici";
+import type { Clock } from "../clock.ts";
+import { asTidemarkError, TidemarkError } from "../errors.ts";
+import { BYTES_MAX, type Call, type OutboundAnswer, type StreamedAnswer, type StreamedBody } from "./call.ts";
+import { CheckedHosts, makeConnector } from "./connector.ts";
+import { decoded, encodingsOf } from "./decode.ts";
+import { Exchange } from "./exchange.ts";
+import { Guard, type GuardParts } from "./guard.ts";
+import { HostSlots } from "./host-slots.ts";
+import { Journey } from "./journey.ts";
+import { openLines } from "./lines.ts";
+import { nextHop, type Sent } from "./redirect.ts";
+import { sentHeaders } from "./sent-headers.ts";
+import { hostOf, readTarget } from "./target.ts";
+import { withinTime } from "./time-limit.ts";
+
+const CONNECTIONS_PER_HOST = 16;
+/** The body of a redirect is read to its end when it is as short as this, so that its connection can be used again. */
+const DISCARDED_BYTES_MAX = 64 * 1024;
+/** Sending these twice does what sending them once does (RFC 9110, 9.2.2). */
+const repeatable_methods = new Set(["GET", "HEAD", "OPTIONS", "PUT", "DELETE", "TRACE"]);
+
+export interface OutboundParts extends GuardParts {
+  clock: Clock;
+  /** Who we are and how to reach us. */
+  user_agent: string;
+  /** Calls to one host at once, 16 unless said; more wait in line. */
+  connections_per_host?: number;
+  /** A certificate to trust in the place of the usual ones. */
+  ca?: string;
+}
+
+export class Outbound {
+  readonly #parts: OutboundParts;
+  readonly #guard: Guard;
+  readonly #slots: HostSlots;
+  readonly #hosts = new CheckedHosts();
+  readonly #lines: Agent;
+
+  constructor(parts: OutboundParts) {
+    const { clock, connections_per_host = CONNECTIONS_PER_HOST, ca } = parts;
+    this.#parts = parts;
+    this.#guard = new Guard(parts);
+    this.#slots = new HostSlots(connections_per_host);
+    const checkAddress = (address: string, host: string) => this.#guard.checkAddress(address, host);
+    const connector = makeConnector({ clock, hosts: this.#hosts, checkAddress, ...(ca === undefined ? {} : { ca }) });
+    this.#lines = openLines(connector, connections_per_host);
+  }
+
+  /** Ends every call under way, and every connection. */
+  async close(): Promise<void> {
+    await this.#lines.destroy();
+  }
+
+  /** The answer with its whole body. Every status is an answer; what is thrown is a TidemarkError with the record in its details. */
+  async call(url: string, call: Call = {}): Promise<OutboundAnswer> {
+    const { journey, exchange, sent } = await this.#travel(url, call);
+    const parts: Uint8Array[] = [];
+    for await (const part of this.#read(journey, exchange, sent)) parts.push(part);
+    const { status, headers } = exchange;
+    return { status, headers, url: sent.url.href, bytes: Buffer.concat(parts), record: journey.record };
+  }
+
+  /** The answer with its body still to come, under the same limits. */
+  async stream(url: string, call: Call = {}): Promise<StreamedAnswer> {
+    const { journey, exchange, sent } = await this.#travel(url, call);
+    const reading = this.#read(journey, exchange, sent);
+    const body: StreamedBody = {
+      [Symbol.asyncIterator]: () => reading,
+      cancel: () => {
+        exchange.cancel();
+        journey.end();
+      },
+    };
+    const { status, headers } = exchange;
+    return { status, headers, url: sent.url.href, body, record: () => journey.record };
+  }
+
+  /** From the first request to the head of the last answer. */
+  async #travel(text: string, call: Call): Promise<{ journey: Journey; exchange: Exchange; sent: Sent }> {
+    const url = readTarget(text);
+    const headers = sentHeaders(call.headers ?? {}, this.#parts.user_agent);
+    let sent: Sent = { url, method: (call.method ?? "GET").toUpperCase(), headers, body: call.body ?? null };
+    const { redirects: policy = { follow: "none" }, secret_headers = [] } = call;
+    const journey = new Journey(url.host, call, this.#parts.clock);
+    try {
+      for (;;) {
+        const exchange = await this.#send(sent, journey);
+        const hop = { policy, taken: journey.redirects, secret_headers };
+        const next = nextHop(sent, exchange.status, exchange.headers.location, hop);
+        if (next === null) return { journey, exchange, sent };
+        await discard(exchange);
+        sent = next;
+        journey.redirects += 1;
+        journey.goTo(next.url.host);
+      }
+    } catch (thrown) {
+      const failure = journey.failure(thrown);
+      journey.end();
+      throw failure;
+    }
+  }
+
+  /** Once more where a kept connection was closed before anything of an answer came, and twice can do no harm. */
+  async #send(sent: Sent, journey: Journey): Promise<Exchange> {
+    const exchange = await this.#open(sent, journey);
+    try {
+      await exchange.head;
+      return exchange;
+    } catch (thrown) {
+      const harmless = journey.call.repeatable ?? repeatable_methods.has(sent.method);
+      if (!harmless || !exchange.unlucky || journey.repeated) throw thrown;
+      journey.repeated = true;
+      return this.#send(sent, journey);
+    }
+  }
+
+  /** Checks where it goes, waits for its turn, and sends it. */
+  async #open(sent: Sent, journey: Journey): Promise<Exchange> {
+    const { clock } = this.#parts;
+    const { url, method, headers, body } = sent;
+    const { signal, timeouts } = journey;
+    const host = hostOf(url);
+    const addresses = await this.#check(url, journey);
+    const giveBack = await this.#slots.take(host, signal);
+    const forget = this.#hosts.hold(host, { addresses, connect_ms: timeouts.connect_ms });
+    const wire_bytes_max = journey.call.wire_bytes_max ?? BYTES_MAX;
+    const exchange = new Exchange({ host: url.host, clock, timeouts, wire_bytes_max });
+    const hurry = () => exchange.fail(asTidemarkError(signal.reason));
+    signal.addEventListener("abort", hurry, { once: true });
+    void exchange.over.then(() => {
+      signal.removeEventListener("abort", hurry);
+      forget();
+      giveBack();
+    });
+    journey.through(exchange);
+    const path = `${url.pathname}${url.search}`;
+    const request = { origin: url.origin, path, method, headers, body, onLine: exchange.onLine };
+    if (signal.aborted) hurry();
+    else this.#lines.dispatch(request, exchange);
+    return exchange;
+  }
+
+  /** An address needs no resolver, and so no waiting. */
+  #check(url: URL, { signal, timeouts }: Journey): ReturnType<Guard["check"]> {
+    const checking = this.#guard.check(url);
+    if (isIP(hostOf(url))) return checking;
+    const ms = timeouts.connect_ms;
+    const late = () => new TidemarkError("UpstreamDown", `No address was found for ${url.hostname} within ${ms} ms.`);
+    return withinTime(checking, { clock: this.#parts.clock, ms, late, signal });
+  }
+
+  /** The body as its reader gets it; however the reading ends, the connection is given back or closed. */
+  async *#read(journey: Journey, exchange: Exchange, { method, url }: Sent): AsyncGenerator<Uint8Array, void> {
+    const { bytes_max = BYTES_MAX, wire_bytes_max = BYTES_MAX } = journey.call;
+    const { host } = url;
+    try {
+      const empty = method === "HEAD" || exchange.status === 204 || exchange.status === 304;
+      if (!empty && Number(exchange.headers["content-length"] ?? 0) > wire_bytes_max)
+        throw new TidemarkError("UpstreamChanged", `${host} wants to send more than ${wire_bytes_max} bytes.`);
+      const encodings = empty ? [] : encodingsOf(exchange.headers["content-encoding"], host);
+      for await (const part of decoded(exchange.body(), encodings, { host, bytes_max })) {
+        if (journey.received(part.length) > bytes_max)
+          throw new TidemarkError("UpstreamChanged", `${host} sent more than ${bytes_max} bytes.`);
+        yield part;
+      }
+    } catch (thrown) {
+      throw journey.failure(thrown);
+    } finally {
+      exchange.cancel();
+      journey.end();
+    }
+  }
+}
+
+/** Nobody reads the body of a redirect; what becomes of it hinders nothing. */
+async function discard(exchange: Exchange): Promise<void> {
+  const length = Number(exchange.headers["content-length"] ?? Number.POSITIVE_INFINITY);
+  if (!(length <= DISCARDED_BYTES_MAX)) return exchange.cancel();
+  try {
+    for await (const _ of exchange.body());
+  } catch {
+    exchange.cancel();
+  }
+}
