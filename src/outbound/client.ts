@@ -46,7 +46,7 @@ export class Outbound {
     this.#slots = new HostSlots(connections_per_host);
     const checkAddress = (address: string, host: string) => this.#guard.checkAddress(address, host);
     const connector = makeConnector({ clock, hosts: this.#hosts, checkAddress, ...(ca === undefined ? {} : { ca }) });
-    this.#lines = openLines(connector, connections_per_host);
+    this.#lines = openLines(connector);
   }
 
   /** Ends every call under way, and every connection. */

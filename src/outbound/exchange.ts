@@ -62,6 +62,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   readonly onLine = (line: Line): void => {
     this.#line = line;
+    line.isWanted = () => this.#error === null;
   };
 
   onRequestStart(controller: Dispatcher.DispatchController): void {

@@ -13,6 +13,8 @@ export interface Line {
   socket: Socket | null;
   /** Calls that it has carried, so that a call knows whether it is the first. */
   calls: number;
+  /** Whether the call that came last still wants it. */
+  isWanted(): boolean;
 }
 
 export interface LinedRequest extends Dispatcher.DispatchOptions {
@@ -25,16 +27,19 @@ class LineClient extends Client {
   readonly #line: Line;
 
   constructor(origin: URL, options: Client.Options) {
-    const line: Line = { socket: null, calls: 0 };
+    const line: Line = { socket: null, calls: 0, isWanted: () => true };
     const connect = options.connect as buildConnector.connector;
     super(origin, {
       ...options,
-      connect: (wanted, callback) =>
-        connect(wanted, (...result) => {
+      connect: (where, callback) => {
+        // After a call was cancelled undici connects again on its behalf, and only then sees that nobody is there.
+        if (!line.isWanted()) return callback(new Error("the call was cancelled"), null);
+        connect(where, (...result) => {
           line.socket = result[1];
           line.calls = 0;
           callback(...result);
-        }),
+        });
+      },
     });
     this.#line = line;
   }
@@ -45,11 +50,13 @@ class LineClient extends Client {
   }
 }
 
-/** Times are not undici's business: it counts by a clock of its own, in steps of half a second. */
-export function openLines(connect: buildConnector.connector, connections: number): Agent {
+/**
+ * Times are not undici's business: it counts by a clock of its own, in steps of half a second. Neither is how many connections
+ * there are: its pool forgets who waits in it when the connection that they wait for fails. Whoever calls has a slot already.
+ */
+export function openLines(connect: buildConnector.connector): Agent {
   return new Agent({
     connect,
-    connections,
     pipelining: 1,
     allowH2: false,
     headersTimeout: 0,
@@ -58,10 +65,6 @@ export function openLines(connect: buildConnector.connector, connections: number
     keepAliveMaxTimeout: IDLE_MS_MAX,
     maxHeaderSize: HEAD_BYTES_MAX,
     factory: (origin, options) =>
-      new Pool(origin, {
-        ...options,
-        connections,
-        factory: (to, inner) => new LineClient(to, inner as Client.Options),
-      }),
+      new Pool(origin, { ...options, factory: (to, inner) => new LineClient(to, inner as Client.Options) }),
   });
 }

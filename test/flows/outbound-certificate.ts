@@ -1,0 +1,22 @@
+/** A certificate for secure.example and other.example that signs itself, with its key: for tests alone, trusted by nobody. */
+
+export const key = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgnTVuWi82fxVGL5sd
+3lAOQ2EsahQ9O50qTxuw9MrLAYWhRANCAARO7X0ulVJS59KkjeIj0gSlwSBa/Tm1
+Tw7CY474KderLxJwltT665rIJFStmZcy9WZgDKTO21kTMLjThSZ346/X
+-----END PRIVATE KEY-----
+`;
+
+/** Valid from 2000 to 2100. */
+export const certificate = `-----BEGIN CERTIFICATE-----
+MIIBkjCCATigAwIBAgIUDUNTu1hqMXh8lWUj2LipjPK+o78wCgYIKoZIzj0EAwIw
+GTEXMBUGA1UEAwwOc2VjdXJlLmV4YW1wbGUwIBcNMDAwMTAxMDAwMDAwWhgPMjEw
+MDAxMDEwMDAwMDBaMBkxFzAVBgNVBAMMDnNlY3VyZS5leGFtcGxlMFkwEwYHKoZI
+zj0CAQYIKoZIzj0DAQcDQgAETu19LpVSUufSpI3iI9IEpcEgWv05tU8OwmOO+CnX
+qy8ScJbU+uuayCRUrZmXMvVmYAykzttZEzC404Umd+Ov16NcMFowKAYDVR0RBCEw
+H4IOc2VjdXJlLmV4YW1wbGWCDW90aGVyLmV4YW1wbGUwDwYDVR0TAQH/BAUwAwEB
+/zAdBgNVHQ4EFgQUl93GjRaglVPb/KQxodGAQmFYe7MwCgYIKoZIzj0EAwIDSAAw
+RQIgcmT+GK4YcIAqQVVPOmZSRh2uQyMm/l4ghmc0ILWfjU8CIQDKmikxv8yLxVKm
+JjZ3zcDk20oF/dW8zxFUl4lVC2sIcQ==
+-----END CERTIFICATE-----
+`;
