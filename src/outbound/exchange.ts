@@ -112,7 +112,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseError(_: Dispatcher.DispatchController | null, error: Error): void {
     this.#thrown ??= error;
-    this.fail(asFailure(error, this.#parts.host));
+    this.fail(asFailure(error, this.#parts.host, this.status > 0));
   }
 
   /** Ends it from outside, or because a limit was passed; what is waiting to be read is not read any more. */

@@ -11,10 +11,7 @@ it.each([
   ["ECONNRESET", "UpstreamDown", "closed the connection"],
   ["UND_ERR_SOCKET", "UpstreamDown", "closed the connection"],
   ["UND_ERR_RES_CONTENT_LENGTH_MISMATCH", "UpstreamDown", "before all of it had arrived"],
-  ["HPE_INVALID_EOF_STATE", "UpstreamDown", "before all of it had arrived"],
   ["UND_ERR_HEADERS_OVERFLOW", "UpstreamChanged", "too long"],
-  ["HPE_INVALID_CONSTANT", "UpstreamChanged", "not HTTP"],
-  ["HPE_INVALID_CHUNK_SIZE", "UpstreamChanged", "not HTTP"],
   ["CERT_HAS_EXPIRED", "UpstreamDown", "no secure connection to a.example (CERT_HAS_EXPIRED)"],
   ["ERR_TLS_CERT_ALTNAME_INVALID", "UpstreamDown", "no secure connection"],
   ["DEPTH_ZERO_SELF_SIGNED_CERT", "UpstreamDown", "no secure connection"],
@@ -32,6 +29,20 @@ it.each([
 it("tells an answer to nothing from a closed connection", () => {
   expect(asFailure(thrown("UND_ERR_SOCKET", "bad upgrade"), "a.example").code).toBe("UpstreamChanged");
   expect(asFailure(thrown("UND_ERR_SOCKET", "other side closed"), "a.example").code).toBe("UpstreamDown");
+});
+
+it("tells what is not HTTP from what ended too early, and drops what could not be parsed", () => {
+  const unparsable = (reason: string) =>
+    Object.assign(new Error(`Response does not match the HTTP/1.1 protocol (${reason})`), {
+      name: "HTTPParserError",
+      data: "secret",
+    });
+  const nonsense = asFailure(unparsable("Invalid character in chunk size"), "a.example");
+  expect(nonsense.code).toBe("UpstreamChanged");
+  expect(nonsense.message).toBe("a.example sent an answer that is not HTTP (Invalid character in chunk size).");
+  expect(nonsense.cause).toMatchObject({ data: undefined });
+  const cut = asFailure(unparsable("Invalid EOF state"), "a.example");
+  expect([cut.code, cut.message]).toEqual(["UpstreamDown", "a.example ended its answer before all of it had arrived."]);
 });
 
 it("leaves our own errors as they are, and survives what is no error", () => {

@@ -3,7 +3,7 @@ import { type ErrorCode, TidemarkError } from "../errors.ts";
 
 const unreachable = new Set(["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "ENETDOWN", "ETIMEDOUT", "EADDRNOTAVAIL"]);
 const closed = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EPIPE", "ECONNABORTED"]);
-const cut = new Set(["UND_ERR_RES_CONTENT_LENGTH_MISMATCH", "HPE_INVALID_EOF_STATE", "HPE_CLOSED_CONNECTION"]);
+const MISMATCH = "UND_ERR_RES_CONTENT_LENGTH_MISMATCH";
 const stopping = new Set(["UND_ERR_DESTROYED", "UND_ERR_CLOSED"]);
 const mistaken = new Set(["UND_ERR_INVALID_ARG", "UND_ERR_NOT_SUPPORTED", "UND_ERR_REQ_CONTENT_LENGTH_MISMATCH"]);
 /** Of TLS and of certificates, which OpenSSL names in its own way. */
@@ -18,10 +18,15 @@ export function codeOf(thrown: unknown): string {
 /** Whether the connection was closed under the call, rather than the answer being wrong. */
 export const wasClosed = (thrown: unknown): boolean => closed.has(codeOf(thrown));
 
-export function asFailure(thrown: unknown, host: string): TidemarkError {
+/** `has_head` says whether the head of an answer was there when it happened. */
+export function asFailure(thrown: unknown, host: string, has_head = true): TidemarkError {
   if (thrown instanceof TidemarkError) return thrown;
-  const code = codeOf(thrown);
-  const [meaning, sentence] = meaningOf(thrown, code, host);
+  // undici says so of any head that it cannot read, as soon as a length stands in it.
+  if (codeOf(thrown) === MISMATCH && !has_head)
+    return new TidemarkError("UpstreamChanged", `${host} sent an answer that is not HTTP.`, { cause: thrown });
+  const [meaning, sentence] = meaningOf(thrown, codeOf(thrown), host);
+  // undici adds what it could not parse. An upstream can put there what we sent it, so it goes no further.
+  if (thrown instanceof Error && "data" in thrown) thrown.data = undefined;
   return new TidemarkError(meaning, sentence, { cause: thrown });
 }
 
@@ -31,9 +36,10 @@ function meaningOf(thrown: unknown, code: string, host: string): [ErrorCode, str
   if (code === "UND_ERR_SOCKET" && /^bad (response|upgrade)$/.test((thrown as Error).message))
     return ["UpstreamChanged", `${host} sent an answer that fits no request of ours.`];
   if (closed.has(code)) return ["UpstreamDown", `${host} closed the connection before its answer was complete.`];
-  if (cut.has(code)) return ["UpstreamDown", `${host} ended its answer before all of it had arrived.`];
+  if (code === MISMATCH || isCut(thrown))
+    return ["UpstreamDown", `${host} ended its answer before all of it had arrived.`];
   if (code === "UND_ERR_HEADERS_OVERFLOW") return ["UpstreamChanged", `${host} sent a head that is too long.`];
-  if (code.startsWith("HPE_")) return ["UpstreamChanged", `${host} sent an answer that is not HTTP (${code}).`];
+  if (isUnparsable(thrown)) return ["UpstreamChanged", `${host} sent an answer that is not HTTP${reasonOf(thrown)}.`];
   if (insecure.test(code)) return ["UpstreamDown", `There is no secure connection to ${host} (${code}).`];
   if (stopping.has(code)) return ["UpstreamDown", `The call to ${host} was ended, because no more calls are made.`];
   if (mistaken.has(code))
@@ -42,4 +48,15 @@ function meaningOf(thrown: unknown, code: string, host: string): [ErrorCode, str
       `The request to ${host} cannot be sent: its method, path or a header is not valid in HTTP.`,
     ];
   return ["UpstreamDown", `${host} could not be called (${code}).`];
+}
+
+/** Its code would say more, but undici leaves it empty. */
+const isUnparsable = (thrown: unknown): thrown is Error => thrown instanceof Error && thrown.name === "HTTPParserError";
+
+const isCut = (thrown: unknown): boolean => isUnparsable(thrown) && /Invalid EOF state/.test(thrown.message);
+
+/** The parser's reason, one of a few fixed texts such as "Invalid character in chunk size". */
+function reasonOf(thrown: Error): string {
+  const reason = /\(([\w ,/'-]{1,100})\)$/.exec(thrown.message)?.[1];
+  return reason === undefined ? "" : ` (${reason})`;
 }
