@@ -1,26 +1,26 @@
 /** Real worker processes that are killed, stopped and started again at random. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Clock, realClock } from "tidemark";
 import type { Random } from "../simulation/random.ts";
 
-const file = fileURLToPath(new URL("./worker-process.ts", import.meta.url));
+const folder = fileURLToPath(new URL(".", import.meta.url));
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
 export interface FleetOptions {
-  url: string;
+  /** The file that a worker of this name runs, and its arguments. */
+  command(name: string): [file: string, ...args: string[]];
   ttl_ms: number;
   size: number;
   random: Random;
-  /** The chance that a worker kills itself at a point inside a commit. */
-  suicide: number;
   clock?: Clock;
 }
 
 export class Fleet {
   readonly #options: FleetOptions;
-  readonly #children = new Set<ChildProcess>();
+  readonly #children = new Map<ChildProcess, string>();
   readonly said: string[] = [];
   #n = 0;
   kills = 0;
@@ -29,21 +29,17 @@ export class Fleet {
     this.#options = options;
   }
 
-  get pids(): number[] {
-    return [...this.#children].map((c) => c.pid!);
-  }
-
   /** Starts workers until the fleet has its size; each says when it runs. */
   async fill(): Promise<void> {
-    const { url, ttl_ms, size, random, suicide } = this.#options;
-    while (this.#children.size < size) {
+    while (this.#children.size < this.#options.size) {
       this.#n += 1;
-      const args = [url, `chaos-${this.#n}`, String(random.between(1, 1e9)), String(ttl_ms), String(suicide)];
-      const child = spawn(process.execPath, ["--import", "tsx", file, ...args], {
+      const name = `chaos-${this.#n}`;
+      const [file, ...args] = this.#options.command(name);
+      const child = spawn(process.execPath, ["--import", "tsx", path.join(folder, file), ...args], {
         cwd: root,
         stdio: ["ignore", "pipe", "pipe"],
       });
-      this.#children.add(child);
+      this.#children.set(child, name);
       child.stderr!.on("data", (part) => this.said.push(String(part)));
       child.on("exit", (code, signal) => {
         this.#children.delete(child);
@@ -54,8 +50,17 @@ export class Fleet {
     }
   }
 
+  /** Kills the one of this name without any chance to tidy up. */
+  async killNamed(name: string): Promise<void> {
+    const [child] = [...this.#children].find(([, one]) => one === name) ?? [];
+    if (!child) return;
+    const gone = once(child, "exit");
+    child.kill("SIGKILL");
+    await gone;
+  }
+
   #any(): ChildProcess | undefined {
-    return [...this.#children][this.#options.random.between(0, this.#children.size - 1)];
+    return [...this.#children.keys()][this.#options.random.between(0, this.#children.size - 1)];
   }
 
   /** Without any chance to tidy up. */
@@ -80,7 +85,7 @@ export class Fleet {
   /** Ends everyone: in good order, or at once. */
   async end(signal: "SIGTERM" | "SIGKILL"): Promise<void> {
     await Promise.all(
-      [...this.#children].map(async (child) => {
+      [...this.#children.keys()].map(async (child) => {
         const gone = once(child, "exit");
         child.kill("SIGCONT");
         child.kill(signal);

@@ -49,7 +49,7 @@ export async function ordeal({ seed, rounds, rest_seconds }: OrdealOptions): Pro
   const random = seeded(seed);
   const server = await startPostgres();
   const db = await openStore({ database_url: server.url, data: "" });
-  const fleet = new Fleet({ url: server.url, ttl_ms: TTL_MS, size: 3, random, suicide: 0.002 });
+  const fleet = new Fleet({ command: (name) => workerOf(server.url, name, random), ttl_ms: TTL_MS, size: 3, random });
   const reader = new FeedReader(db);
   const report: OrdealReport = { breaches: [], said: fleet.said, kills: 0, done: {}, events: 0 };
   try {
@@ -82,6 +82,11 @@ export async function ordeal({ seed, rounds, rest_seconds }: OrdealOptions): Pro
     await server.remove();
   }
   return { ...report, breaches: [...new Set(report.breaches)] };
+}
+
+/** The chance that it kills itself at a point inside a commit comes last. */
+function workerOf(url: string, name: string, random: Random): [string, ...string[]] {
+  return ["worker-process.ts", url, name, String(random.between(1, 1e9)), String(TTL_MS), "0.002"];
 }
 
 async function prepare(db: Db): Promise<void> {
