@@ -25,9 +25,21 @@ create table tidemark.upstream (
   closed_reason text,
   strikes integer default 0 not null,
   closed_at timestamptz,
-  constraint upstream_pkey PRIMARY KEY (upstream)
+  breaker text default 'closed'::text not null,
+  breaker_no bigint default 0 not null,
+  failing bigint[] default '{}'::bigint[] not null,
+  well_by bigint,
+  well_at timestamptz,
+  other_well_at timestamptz,
+  struck_at timestamptz,
+  constraint upstream_pkey PRIMARY KEY (upstream),
+  constraint upstream_breaker_check CHECK ((breaker = ANY (ARRAY['closed'::text, 'open'::text, 'probing'::text])))
 );
 comment on table tidemark.upstream is 'A remote system to be polite to; lanes of a closed one are not scanned at all.';
+comment on column tidemark.upstream.strikes is 'How often we were put off without being told for how long; each doubles the wait.';
+comment on column tidemark.upstream.breaker_no is 'Raised with each change: whoever changes it names the one that he saw.';
+comment on column tidemark.upstream.failing is 'Resources that failed here since anybody succeeded; three different ones open the breaker.';
+comment on column tidemark.upstream.other_well_at is 'When a resource other than well_by last succeeded here.';
 
 create table tidemark.lane (
   lane_id integer generated always as identity not null,
@@ -226,16 +238,6 @@ create table tidemark.progress (
 );
 comment on table tidemark.progress is 'Progress made in a lane by the minute: the moving rate behind every ETA.';
 
-create table tidemark.budget (
-  budget text not null,
-  upstream text not null,
-  spent_until timestamptz default '-infinity'::timestamp with time zone not null,
-  window_until timestamptz default '-infinity'::timestamp with time zone not null,
-  used double precision default 0 not null,
-  constraint budget_pkey PRIMARY KEY (budget)
-);
-comment on table tidemark.budget is 'What was spent of an allowance: spent_until for a pace, used before window_until for a window.';
-
 create view tidemark.status as
  SELECT r.resource_id,
     r.source,
@@ -274,3 +276,392 @@ create view tidemark.status as
     r.progress_total
    FROM tidemark.resource r
      JOIN tidemark.due d ON d.resource_id = r.resource_id;
+
+create table tidemark.budget (
+  budget text not null,
+  upstream text not null,
+  shape text not null,
+  room double precision not null,
+  per_ms double precision default 0 not null,
+  period_ms double precision default 0 not null,
+  life_ms double precision not null,
+  share text[] not null,
+  reserved double precision[] not null,
+  capacity double precision[] not null,
+  at timestamptz default tidemark.now() not null,
+  level double precision[] not null,
+  lent double precision default 0 not null,
+  window_no bigint default 0 not null,
+  window_until timestamptz default '-infinity'::timestamp with time zone not null,
+  said_room double precision,
+  foreign_used double precision default 0 not null,
+  free_at timestamptz default '-infinity'::timestamp with time zone not null,
+  closed_until timestamptz,
+  closed_reason text,
+  closed_at timestamptz,
+  strikes integer default 0 not null,
+  total double precision default 0 not null,
+  refused_at timestamptz[] not null,
+  refused_ms double precision[] not null,
+  constraint budget_pkey PRIMARY KEY (budget),
+  constraint budget_shape_check CHECK ((shape = ANY (ARRAY['pace'::text, 'window'::text, 'gap'::text, 'flights'::text, 'account'::text]))),
+  constraint budget_shares CHECK (((cardinality(share) = cardinality(reserved)) AND (cardinality(share) = cardinality(capacity)) AND (cardinality(share) = cardinality(level)) AND (cardinality(share) = cardinality(refused_at)) AND (cardinality(share) = cardinality(refused_ms))))
+) with (autovacuum_vacuum_cost_delay=0, autovacuum_vacuum_scale_factor=0.02, fillfactor=50);
+comment on table tidemark.budget is 'One allowance over all workers, with a bucket for each share; the last share, '''', is of calls that name none.';
+comment on column tidemark.budget.room is 'pace: what all buckets hold together; window: what may be spent in it; flights, gap: how many at once.';
+comment on column tidemark.budget.level is 'pace: what is in each share''s bucket; window: what each share has spent.';
+comment on column tidemark.budget.lent is 'pace: what overflowed from full buckets and anybody may take.';
+comment on column tidemark.budget.foreign_used is 'window: what the upstream counted and we did not spend.';
+CREATE INDEX budget_by_upstream ON tidemark.budget USING btree (upstream);
+
+create table tidemark.flight (
+  flight_id bigint generated always as identity not null,
+  budget text not null,
+  until timestamptz not null,
+  constraint flight_pkey PRIMARY KEY (flight_id)
+) with (autovacuum_vacuum_cost_delay=0, autovacuum_vacuum_scale_factor=0.02);
+comment on table tidemark.flight is 'A call that is out now, under a bound on calls at once; renewed by its worker, or over when it ends.';
+CREATE INDEX flight_by_budget ON tidemark.flight USING btree (budget, until);
+
+create table tidemark.credential (
+  host text not null,
+  digest text not null,
+  account text,
+  revoked_at timestamptz,
+  seen_at timestamptz default tidemark.now() not null,
+  constraint credential_pkey PRIMARY KEY (host, digest)
+);
+comment on table tidemark.credential is 'Whose account a token is, by a keyed digest of the token; never the token.';
+
+create table tidemark.digest_key (
+  one boolean default true not null,
+  key text not null,
+  constraint digest_key_pkey PRIMARY KEY (one),
+  constraint digest_key_one_check CHECK (one)
+);
+comment on table tidemark.digest_key is 'What tokens are digested with: digests of two installations cannot be compared.';
+
+CREATE OR REPLACE FUNCTION tidemark.budget_at(b tidemark.budget, moment timestamp with time zone)
+ RETURNS tidemark.budget
+ LANGUAGE plpgsql
+ IMMUTABLE
+AS $function$
+declare
+  passed_ms float8 := greatest(0, extract(epoch from moment - b.at) * 1000);
+  held float8 := 0;
+begin
+  if b.shape = 'pace' then
+    for i in 1 .. cardinality(b.share) loop
+      b.level[i] := b.level[i] + b.per_ms * b.reserved[i] * passed_ms;
+      if b.level[i] > b.capacity[i] then
+        b.lent := b.lent + b.level[i] - b.capacity[i];
+        b.level[i] := b.capacity[i];
+      end if;
+      held := held + greatest(0, b.level[i]);
+    end loop;
+    b.lent := greatest(0, least(b.lent, b.room - held));
+  elsif b.shape = 'window' and moment >= b.window_until then
+    b.level := array_fill(0::float8, array[cardinality(b.share)]);
+    b.foreign_used := 0;
+  end if;
+  b.at := greatest(b.at, moment);
+  return b;
+end $function$;
+
+CREATE OR REPLACE FUNCTION tidemark.budget_room(b tidemark.budget)
+ RETURNS double precision
+ LANGUAGE plpgsql
+ IMMUTABLE
+AS $function$
+begin
+  return case when b.shape = 'window' then least(b.room, coalesce(b.said_room, b.room)) else b.room end;
+end $function$;
+
+CREATE OR REPLACE FUNCTION tidemark.budget_kept(b tidemark.budget, mine integer)
+ RETURNS double precision
+ LANGUAGE plpgsql
+ IMMUTABLE
+AS $function$
+declare
+  room float8 := tidemark.budget_room(b);
+  kept float8 := 0;
+  rest float8 := 1;
+begin
+  if b.shape <> 'window' then
+    return 0;
+  end if;
+  if b.window_until > b.at then
+    rest := least(1, extract(epoch from b.window_until - b.at) * 1000 / b.period_ms);
+  end if;
+  for i in 1 .. cardinality(b.share) loop
+    if i <> mine then
+      kept := kept + greatest(0, b.reserved[i] * room - b.level[i]) * rest;
+    end if;
+  end loop;
+  return kept;
+end $function$;
+
+CREATE OR REPLACE FUNCTION tidemark.budget_left(b tidemark.budget, mine integer)
+ RETURNS double precision
+ LANGUAGE plpgsql
+ IMMUTABLE
+AS $function$
+begin
+  return case b.shape
+    when 'pace' then b.level[mine] + b.lent
+    when 'window' then tidemark.budget_room(b) - b.foreign_used
+                       - (select sum(l) from unnest(b.level) as l) - tidemark.budget_kept(b, mine)
+    else 1e15
+  end;
+end $function$;
+
+CREATE OR REPLACE FUNCTION tidemark.budget_needs(b tidemark.budget, mine integer, cost double precision)
+ RETURNS double precision
+ LANGUAGE plpgsql
+ IMMUTABLE
+AS $function$
+declare
+  room float8 := tidemark.budget_room(b);
+begin
+  return case b.shape
+    when 'pace' then least(cost, b.capacity[mine])
+    when 'window' then least(cost, greatest(0, room - (
+      select coalesce(sum(r * room), 0) from unnest(b.reserved) with ordinality as x(r, i) where i <> mine)))
+    else 0
+  end;
+end $function$;
+
+CREATE OR REPLACE FUNCTION tidemark.budget_wait_ms(b tidemark.budget, mine integer, cost double precision)
+ RETURNS double precision
+ LANGUAGE plpgsql
+ IMMUTABLE
+AS $function$
+declare
+  short float8 := tidemark.budget_needs(b, mine, cost) - tidemark.budget_left(b, mine);
+  kept float8;
+  rest_ms float8;
+  speed float8;
+  full_ms float8;
+  next_ms float8;
+  wait_ms float8 := 0;
+begin
+  if short <= 1e-9 then
+    return 0;
+  end if;
+  if b.shape = 'window' then
+    rest_ms := greatest(0, extract(epoch from b.window_until - b.at) * 1000);
+    kept := tidemark.budget_kept(b, mine);
+    return case when kept > short then rest_ms * short / kept else rest_ms end;
+  end if;
+  -- Another share's part flows over to us from the moment that its bucket is full.
+  loop
+    speed := b.per_ms * b.reserved[mine];
+    next_ms := null;
+    for i in 1 .. cardinality(b.share) loop
+      continue when i = mine or b.reserved[i] = 0;
+      full_ms := (b.capacity[i] - b.level[i]) / (b.per_ms * b.reserved[i]);
+      if full_ms <= wait_ms then
+        speed := speed + b.per_ms * b.reserved[i];
+      else
+        next_ms := least(next_ms, full_ms);
+      end if;
+    end loop;
+    if next_ms is null or short <= speed * (next_ms - wait_ms) then
+      return wait_ms + short / speed;
+    end if;
+    short := short - speed * (next_ms - wait_ms);
+    wait_ms := next_ms;
+  end loop;
+end $function$;
+
+CREATE OR REPLACE FUNCTION tidemark.budget_taken(b tidemark.budget, mine integer, units double precision)
+ RETURNS tidemark.budget
+ LANGUAGE plpgsql
+ IMMUTABLE
+AS $function$
+declare
+  own float8;
+  borrowed float8;
+begin
+  if b.shape = 'pace' then
+    own := least(greatest(0, b.level[mine]), units);
+    borrowed := least(b.lent, units - own);
+    b.level[mine] := b.level[mine] - (units - borrowed);
+    b.lent := b.lent - borrowed;
+  elsif b.shape = 'window' then
+    if b.at >= b.window_until then
+      b.window_until := b.at + b.period_ms * interval '1 millisecond';
+      b.window_no := b.window_no + 1;
+    end if;
+    b.level[mine] := b.level[mine] + units;
+  end if;
+  b.total := b.total + units;
+  return b;
+end $function$;
+
+CREATE OR REPLACE FUNCTION tidemark.take(of_upstream text, probe boolean, budgets text[], of_share text, need double precision[], demand double precision[], ahead double precision[], back double precision[], back_no bigint[], flight_ms double precision, OUT granted double precision[], OUT nos bigint[], OUT flights bigint[], OUT life_ms double precision, OUT wait_ms double precision, OUT refused text, OUT why text, OUT said text, OUT per_ms double precision, OUT breaker text, OUT failing integer, OUT known integer)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+declare
+  moment timestamptz := tidemark.now();
+  b tidemark.budget;
+  rows tidemark.budget[] := '{}';
+  up tidemark.upstream;
+  mine int;
+  k int;
+  w float8;
+  units float8;
+  spare float8;
+  number bigint;
+begin
+  granted := array_fill(0::float8, array[cardinality(budgets)]);
+  nos := array_fill(0::bigint, array[cardinality(budgets)]);
+  flights := '{}';
+  life_ms := 500;
+  wait_ms := 0;
+  known := 0;
+  for b in select (t).* from tidemark.budget t where t.budget = any(budgets) order by t.budget for update loop
+    known := known + 1;
+    b := tidemark.budget_at(b, moment);
+    k := array_position(budgets, b.budget);
+    mine := coalesce(array_position(b.share, of_share), cardinality(b.share));
+    if back[k] > 0 then
+      b := tidemark.budget_returned(b, mine, back[k], back_no[k]);
+    end if;
+    w := tidemark.budget_wait_ms(b, mine, need[k]);
+    why := case when w > 0 and wait_ms < w then 'spent' else why end;
+    if b.shape in ('gap', 'flights') and (
+         b.free_at > moment or (select count(f.flight_id) from tidemark.flight f where f.budget = b.budget and f.until > moment) >= b.room) then
+      w := greatest(10, case when b.free_at > moment then extract(epoch from b.free_at - moment) * 1000 else least(b.period_ms, 200) end);
+      why := case when wait_ms < w then 'out' else why end;
+    end if;
+    if b.closed_until > moment and extract(epoch from b.closed_until - moment) * 1000 > w then
+      w := extract(epoch from b.closed_until - moment) * 1000;
+      why := case when wait_ms < w then 'closed' else why end;
+      said := case when wait_ms < w then b.closed_reason else said end;
+    end if;
+    if w > wait_ms then
+      wait_ms := w;
+      refused := b.budget;
+      per_ms := b.per_ms * b.reserved[mine];
+    end if;
+    if w > 0 then
+      b.refused_at[mine] := moment;
+      b.refused_ms[mine] := w;
+    end if;
+    rows := rows || b;
+  end loop;
+  -- Read after the locks: what closed the upstream meanwhile is seen.
+  select (u).* into up from tidemark.upstream u where u.upstream = of_upstream;
+  breaker := coalesce(up.breaker, 'closed');
+  failing := coalesce(cardinality(up.failing), 0);
+  if not probe and up.closed_until > moment and extract(epoch from up.closed_until - moment) * 1000 >= wait_ms then
+    wait_ms := extract(epoch from up.closed_until - moment) * 1000;
+    refused := of_upstream;
+    why := 'closed';
+    said := up.closed_reason;
+  elsif not probe and breaker <> 'closed' then
+    wait_ms := greatest(wait_ms, 1);
+    refused := of_upstream;
+    why := 'probe';
+  end if;
+  foreach b in array rows loop
+    k := array_position(budgets, b.budget);
+    mine := coalesce(array_position(b.share, of_share), cardinality(b.share));
+    if wait_ms = 0 and known = cardinality(budgets) then
+      spare := tidemark.budget_left(b, mine) - need[k];
+      units := need[k] + greatest(0, least(demand[k] - need[k], spare));
+      units := units + greatest(0, least(ahead[k], (spare - (units - need[k])) / 4));
+      b := tidemark.budget_taken(b, mine, units);
+      granted[k] := units;
+      nos[k] := b.window_no;
+      life_ms := least(life_ms, b.life_ms);
+      if b.shape = 'window' then
+        life_ms := least(life_ms, extract(epoch from b.window_until - moment) * 1000);
+      elsif b.shape in ('gap', 'flights') then
+        insert into tidemark.flight (budget, until) values (b.budget, moment + flight_ms * interval '1 millisecond')
+        returning flight_id into number;
+        flights := flights || number;
+      end if;
+    end if;
+    if b.shape not in ('gap', 'flights', 'account') or wait_ms > 0 then
+      update tidemark.budget t
+         set at = b.at, level = b.level, lent = b.lent, window_no = b.window_no, window_until = b.window_until,
+             foreign_used = b.foreign_used, total = b.total, refused_at = b.refused_at, refused_ms = b.refused_ms
+       where t.budget = b.budget;
+    end if;
+  end loop;
+end $function$;
+
+CREATE OR REPLACE FUNCTION tidemark.budget_returned(b tidemark.budget, mine integer, units double precision, no bigint)
+ RETURNS tidemark.budget
+ LANGUAGE plpgsql
+ IMMUTABLE
+AS $function$
+begin
+  if b.shape = 'pace' then
+    b.level[mine] := b.level[mine] + units;
+    b := tidemark.budget_at(b, b.at);
+    b.total := b.total - units;
+  elsif b.shape = 'window' and no = b.window_no and b.window_until > b.at then
+    b.level[mine] := greatest(0, b.level[mine] - units);
+    b.total := b.total - units;
+  end if;
+  return b;
+end $function$;
+
+CREATE OR REPLACE FUNCTION tidemark.give_back(budgets text[], of_share text, units double precision[], nos bigint[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  b tidemark.budget;
+  k int;
+begin
+  for b in select (t).* from tidemark.budget t where t.budget = any(budgets) order by t.budget for update loop
+    k := array_position(budgets, b.budget);
+    b := tidemark.budget_at(b, tidemark.now());
+    b := tidemark.budget_returned(b, coalesce(array_position(b.share, of_share), cardinality(b.share)), units[k], nos[k]);
+    update tidemark.budget t
+       set at = b.at, level = b.level, lent = b.lent, foreign_used = b.foreign_used, total = b.total where t.budget = b.budget;
+  end loop;
+end $function$;
+
+CREATE OR REPLACE FUNCTION tidemark.correct(of_budget text, no bigint, said double precision, remaining double precision, reset_ms double precision)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  b tidemark.budget;
+  spent float8;
+  held float8;
+begin
+  select (t).* into b from tidemark.budget t where t.budget = of_budget for update;
+  if not found then
+    return;
+  end if;
+  b := tidemark.budget_at(b, tidemark.now());
+  if b.shape = 'window' and no = b.window_no and b.window_until > b.at then
+    b.said_room := coalesce(said, b.said_room);
+    select sum(l) into spent from unnest(b.level) as l;
+    if remaining is not null then
+      b.foreign_used := greatest(b.foreign_used, coalesce(said, tidemark.budget_room(b)) - remaining - spent);
+    end if;
+    if reset_ms > 0 then
+      b.window_until := b.at + reset_ms * interval '1 millisecond';
+    end if;
+  elsif b.shape = 'pace' and remaining is not null then
+    select sum(greatest(0, l)) into held from unnest(b.level) as l;
+    if b.lent + held > remaining then
+      b.lent := greatest(0, least(b.lent, remaining - held));
+      if held > remaining then
+        select array_agg(case when l > 0 then l * greatest(0, remaining) / held else l end order by i)
+          into b.level from unnest(b.level) with ordinality as x(l, i);
+      end if;
+    end if;
+  end if;
+  update tidemark.budget t
+     set at = b.at, level = b.level, lent = b.lent, window_until = b.window_until, said_room = b.said_room, foreign_used = b.foreign_used
+   where t.budget = b.budget;
+end $function$;

@@ -19,14 +19,43 @@ export const more = (): Outcome => ({ outcome: "more" });
 export const later = (wait_ms: number, reason: string): Outcome => ({ outcome: "later", wait_ms, reason });
 export const gone = (reason: string): Outcome => ({ outcome: "gone", reason });
 
-/** An allowance: `window` is spent as fast as useful and then waits, `pace` is even with a burst. */
-export type Budget =
-  | { shape: "window"; calls: number; period_ms: number }
-  | { shape: "pace"; per_second: number; burst: number };
+/** Whose allowance a budget is: one for the upstream, or one for each account, host or politeness group behind it. */
+export type BudgetBy = "upstream" | "credential" | "host" | "group";
 
+/**
+ * An allowance over all workers: `window` is spent as fast as useful and then waits for the reset, `pace` is even with a burst,
+ * `gap` lets one call out at a time and the next only some time after the answer.
+ */
+export type Budget = (
+  | { shape: "window"; most: number; period_ms: number }
+  | { shape: "pace"; per_second: number; burst: number }
+  | { shape: "gap"; gap_ms: number }
+) & { by?: BudgetBy };
+
+/** Tokens for an upstream: which of the operator's, where they may be sent, and whose account each is. The source never sees one. */
+export interface UpstreamCredentials {
+  /** The host that the operator's tokens are given for, as in GITHUB_TOKENS. */
+  host: string;
+  /** Where they may be sent besides `https://` and that host: origins such as "https://api.github.com". */
+  origins?: readonly string[];
+  /** The header that carries one; `authorization: Bearer …` unless said. */
+  header?(token: string): Record<string, string>;
+  /** Whose account a token is, by a call of its own: tokens of one account share its budgets. Without it, each has its own. */
+  account?(ask: (url: string) => Promise<Answer>): Promise<string>;
+}
+
+/** A remote system to be polite to. */
 export interface Upstream {
   name: string;
+  /** The one allowance that every call takes from. */
   budget?: Budget;
+  /** … or several, by name; a call takes from all of them unless it says from which. */
+  budgets?: Record<string, Budget>;
+  /** Parts of each budget, as fractions that sum up to 1 at most, kept for calls that name the share. */
+  shares?: Record<string, number>;
+  /** How many calls may be out at once, over all workers. */
+  concurrency?: number;
+  credentials?: UpstreamCredentials;
 }
 
 export interface Lane {
@@ -102,8 +131,20 @@ export interface FetchRequest {
   method?: string;
   headers?: Record<string, string>;
   body?: string | Uint8Array;
-  /** How much of the budget the call is expected to cost; 1 unless said. */
+  /** What the call is expected to cost of each budget that it takes from; 1 unless said. */
   cost?: number;
+  /** Which of the upstream's budgets it takes from, and what it costs of each. */
+  budgets?: { budget: string; cost?: number }[];
+  /** The share that it spends. */
+  share?: string;
+  /** The politeness group, for budgets kept by group; the host unless said. */
+  group?: string;
+  /** What the call really cost, found in its answer: of the first budget, or by name. */
+  settle?(answer: Answer): number | Record<string, number>;
+  /** Which redirects are followed; none unless said, and then the 3xx is the answer. No credential goes to another host. */
+  redirects?: "none" | "same host" | "any";
+  /** Statuses that are answers to this call and would be failures elsewhere: a robots.txt may be refused (403) or broken (500). */
+  answers?: readonly number[];
   timeout_ms?: number;
   bytes_max?: number;
 }
@@ -167,6 +208,8 @@ export interface Context {
   read: Queryable;
   viewed(source: string, ref: Ref): void;
   touch(source: string, ref: Ref): Promise<void>;
+  /** Calls outside of pulls, such as for a search, spending a share of an upstream that a source declares. */
+  upstream(name: string, share?: string): { fetch(url: string, request?: FetchRequest): Promise<Answer> };
 }
 
 export interface Followed extends Ref {
@@ -180,6 +223,8 @@ export interface SourceMigrations {
 export interface Source {
   name: string;
   kinds: Record<string, Kind>;
+  /** Upstreams that are called outside of pulls, too. */
+  upstreams?: Upstream[];
   /** Its own settings, read from TIDEMARK_<SOURCE>_<NAME>. */
   settings?: z.ZodObject;
   /** Called once, before anything else, with those settings as its schema read them. */

@@ -51,7 +51,10 @@ export interface EventFields {
   upstream_call: { upstream: string; status: number; bytes: number; ms: number; cost: number; wait_ms: number };
   /** Nothing is sent to an upstream until it opens again; `error_code` says whether that is waiting or trouble. */
   upstream_closed: { upstream: string; reason: string; wait_ms: number; error_code?: string };
-  upstream_opened: { upstream: string };
+  /** An upstream is believed down, is tested by one call, or is believed well again. */
+  breaker_changed: { upstream: string; from: string; to: string; reason: string; wait_ms: number; error_code: string };
+  /** A token was refused: it is not used any more. */
+  credential_revoked: { host: string; account: string };
   /** `owner` is the engine or a source: each numbers its own migrations. */
   migration_applied: { owner: string; number: number; name: string; ms: number };
   followed: ResourceName;
@@ -151,7 +154,18 @@ export const eventKinds: { readonly [N in EventName]: EventKind<EventFields[N]> 
     level: (e) => closedLevel(e.error_code),
     sentence: (e) => `${e.upstream} is closed for ${took(e.wait_ms)}${because(e.reason)}`,
   },
-  upstream_opened: { level: always("info"), sentence: (e) => `${e.upstream} is open again` },
+  breaker_changed: {
+    level: (e) => (e.to === "open" ? closedLevel(e.error_code) : e.to === "closed" ? "info" : "debug"),
+    sentence: (e) => {
+      if (e.to === "closed") return `${e.upstream} is well again`;
+      if (e.to === "probing") return `one call tests whether ${e.upstream} is well again`;
+      return `${e.upstream} is believed down for ${took(e.wait_ms)}${because(e.reason)}`;
+    },
+  },
+  credential_revoked: {
+    level: always("error"),
+    sentence: (e) => `${e.host} refuses the token of ${e.account}; it is not used any more. Give another one in its place`,
+  },
   migration_applied: {
     level: always("info"),
     sentence: (e) => `migration ${e.number} (${e.name}) of ${e.owner} was applied in ${took(e.ms)}`,

@@ -14,6 +14,7 @@ import { type Clock, realClock } from "./clock.ts";
 import { type Config, configWarnings, environmentWith, readConfig, secretsOf } from "./config.ts";
 import { Housekeeping } from "./engine/housekeeping.ts";
 import { Lanes } from "./engine/lanes.ts";
+import { Upstreams } from "./engine/upstream.ts";
 import { Views } from "./engine/views.ts";
 import { CHANNEL, Waker } from "./engine/waker.ts";
 import { Worker } from "./engine/worker.ts";
@@ -101,6 +102,7 @@ async function buildServer(
     if (error.code === "StoreDown") return;
     events.emit("surprise", { sentence: error.message, error_code: error.code, stack: error.stack ?? "" });
   };
+  const upstreams = new Upstreams({ db, clock, events, ...callerOf(config) });
   const wake = () => waker.wake();
   const kind = (source: string, name: string) => lanes.sources.get(source)?.kinds[name] ?? null;
   const { park_after, cool_off_ms } = config;
@@ -110,6 +112,7 @@ async function buildServer(
     clock,
     events,
     lanes,
+    upstreams,
     views: new Views({ db, clock, kind, park_after, cool_off_ms, wake, surprise }),
     metrics: new Metrics(events),
     settings: config,
@@ -117,7 +120,10 @@ async function buildServer(
     checkSchema: () => checkMigrated(db, migrations),
     wake,
     stopping,
-    close: async () => replica?.close(),
+    close: async () => {
+      await upstreams.close();
+      await replica?.close();
+    },
   };
 }
 
@@ -188,8 +194,13 @@ async function migrateAloud(
   });
 }
 
+/** Who calls upstreams, what it may reach and with which tokens. */
+function callerOf({ contact, allow_private, github_tokens }: Config) {
+  const reached = contact === null ? "" : ` (+${contact})`;
+  return { user_agent: `tidemark/${version}${reached}`, allow_private, tokens: github_tokens };
+}
+
 function buildWorker({ config, sources }: Settings, db: Db, events: Events, clock: Clock, waker: Waker): Worker {
-  const contact = config.contact === null ? "" : ` (+${config.contact})`;
   return new Worker({
     db,
     clock,
@@ -197,7 +208,7 @@ function buildWorker({ config, sources }: Settings, db: Db, events: Events, cloc
     sources,
     settings: config,
     name: `${os.hostname()}/${process.pid}`,
-    user_agent: `tidemark/${version}${contact}`,
+    ...callerOf(config),
     waker,
   });
 }

@@ -60,7 +60,7 @@ describe("a source that is broken", () => {
       follow: (key) => ({ kind: "list", key }),
       kinds: {
         list: kind<Cursor>({
-          upstream: { name: "broken", budget: { shape: "window", calls: 3, period_ms: 60_000 } },
+          upstream: { name: "broken", budget: { shape: "window", most: 3, period_ms: 60_000 } },
           schedule: every("1h"),
           cursor: z.object({ n: z.number() }).default({ n: 0 }),
           pull: make(url),

@@ -2,43 +2,90 @@
 import type { z } from "zod";
 import type { Answer } from "../contract.ts";
 import { TidemarkError } from "../errors.ts";
+import { type Limit, limitsOf, retryAfter_ms } from "./answer-limits.ts";
 
-export const BUSY_WAIT_MS = 60_000;
 /** Asked to wait for no time at all we still wait a little, or we would ask again at once, for ever. */
 const BUSY_WAIT_MS_MIN = 1_000;
-/** A wait that no interval could hold is a mistake; we look again after a week. */
-const RETRY_AFTER_MS_MAX = 7 * 24 * 3600_000;
+/** Only so much of a refusal is read for a sentence that says why. */
+const SAID_BYTES_MAX = 64 * 1024;
 
-/** What begins like a date of HTTP or of ISO 8601: Date.parse alone also takes "-5" and "3 minutes" for dates. */
-const DATE = /^((Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? |\d{4}-\d\d-\d\dT)/;
+export type Verdict =
+  | { verdict: "answer" }
+  /** We are asked to wait: so long, or for a time that we have to choose. `about` is the budget that is spent, where it is one. */
+  | { verdict: "busy"; wait_ms: number | null; about: string | null; sentence: string }
+  /** It is not well. */
+  | { verdict: "down"; sentence: string }
+  /** It does not take our credentials. */
+  | { verdict: "refused"; sentence: string }
+  /** It does not give us this. */
+  | { verdict: "forbidden"; sentence: string };
 
-/** `Retry-After` in seconds or as a date, the latter relative to the answer's own `Date`; null where it is absent or nonsense. */
-export function retryAfter_ms(headers: Record<string, string>): number | null {
-  const value = headers["retry-after"]?.trim();
-  if (!value) return null;
-  if (/^\d+(\.\d+)?$/.test(value)) return Math.min(Math.round(Number(value) * 1000), RETRY_AFTER_MS_MAX);
-  const at = DATE.test(value) ? Date.parse(value) : Number.NaN;
-  const now = Date.parse(headers.date ?? "");
-  if (Number.isNaN(at) || Number.isNaN(now)) return null;
-  return Math.min(Math.max(0, at - now), RETRY_AFTER_MS_MAX);
+interface Head {
+  status: number;
+  headers: Record<string, string>;
+  bytes: Uint8Array;
 }
 
-/** Throws for answers that are none: asked to wait, server trouble, refused. Everything else is the source's to judge. */
-export function judge(upstream: string, url: string, status: number, headers: Record<string, string>): void {
-  const wait_ms = retryAfter_ms(headers);
-  const details = { upstream, status, url: withoutQuery(url) };
-  if (status === 429 || ((status === 503 || status === 403) && wait_ms !== null))
-    throw new TidemarkError("UpstreamBusy", `${upstream} asked us to wait (HTTP ${status}).`, {
-      details,
-      wait_ms: Math.max(wait_ms ?? BUSY_WAIT_MS, BUSY_WAIT_MS_MIN),
-    });
-  if (status >= 500) throw new TidemarkError("UpstreamDown", `${upstream} answered HTTP ${status}.`, { details });
+/** What the answer means. A status that the caller takes as an answer is one, but for 429. */
+export function judge(upstream: string, answer: Head, accepted: readonly number[] = []): Verdict {
+  const { status, headers } = answer;
+  if (status === 200 && saysLimited(answer))
+    return busy(answer, `${upstream} says that our allowance is spent (HTTP 200 with RATE_LIMITED).`);
+  if (status === 429) return busy(answer, `${upstream} asked us to wait (HTTP 429).`);
+  if (accepted.includes(status)) return { verdict: "answer" };
+  if (status === 503 && retryAfter_ms(headers) !== null)
+    return busy(answer, `${upstream} asked us to wait (HTTP 503).`);
+  if (status >= 500) return { verdict: "down", sentence: `${upstream} answered HTTP ${status}.` };
   if (status === 401)
-    throw new TidemarkError(
-      "UpstreamForbids",
-      `${upstream} refuses our credentials (HTTP 401). Check the tokens for that host.`,
-      { details },
-    );
+    return {
+      verdict: "refused",
+      sentence: `${upstream} refuses our credentials (HTTP 401). Check the tokens for that host.`,
+    };
+  if (status !== 403) return { verdict: "answer" };
+  return signOfLimit(answer)
+    ? busy(answer, `${upstream} asked us to wait (HTTP 403).`)
+    : { verdict: "forbidden", sentence: `${upstream} does not let us see this (HTTP 403).` };
+}
+
+/** The time is Retry-After's; or the reset of the budget that is spent; or ours to choose. */
+function busy({ headers, status }: Head, sentence: string): Verdict {
+  const spent = limitsOf(headers).find((limit) => limit.remaining === 0);
+  const asked_ms = retryAfter_ms(headers);
+  const wait_ms = asked_ms ?? spent?.reset_ms ?? null;
+  // With a Retry-After it is more than one budget that is meant: GitHub's secondary limits come so.
+  const about = spent && (asked_ms === null || status === 200) ? spent.resource : null;
+  return { verdict: "busy", wait_ms: wait_ms === null ? null : Math.max(wait_ms, BUSY_WAIT_MS_MIN), about, sentence };
+}
+
+/** A 403 can mean "wait" or "never": only with a sign of a limit is it the former. */
+function signOfLimit(answer: Head): boolean {
+  if (retryAfter_ms(answer.headers) !== null) return true;
+  if (limitsOf(answer.headers).some((limit) => limit.remaining === 0)) return true;
+  return /secondary rate limit|rate limit exceeded|abuse detection/i.test(textOf(answer));
+}
+
+/** GraphQL tells of a spent allowance with a good status, in its list of errors. */
+function saysLimited(answer: Head): boolean {
+  if (!Buffer.from(answer.bytes.buffer, answer.bytes.byteOffset, answer.bytes.length).includes("RATE_LIMIT"))
+    return false;
+  try {
+    const { errors } = JSON.parse(textOf(answer, Number.POSITIVE_INFINITY)) as { errors?: { type?: unknown }[] };
+    return Array.isArray(errors) && errors.some((e) => e?.type === "RATE_LIMITED" || e?.type === "RATE_LIMIT");
+  } catch {
+    return false;
+  }
+}
+
+const textOf = ({ bytes }: Head, most = SAID_BYTES_MAX): string =>
+  new TextDecoder().decode(bytes.length > most ? bytes.subarray(0, most) : bytes);
+
+/** What the answer says of budgets that the call took from: by its own name, or of the only one where it names none. */
+export function saidOf(headers: Record<string, string>, budgets: string[]): (Limit & { budget: string })[] {
+  return limitsOf(headers).flatMap((limit) => {
+    const only = budgets.length === 1 && (limit.resource === null || budgets[0] === "");
+    const budget = only ? budgets[0] : limit.resource;
+    return budget !== null && budget !== undefined && budgets.includes(budget) ? [{ ...limit, budget }] : [];
+  });
 }
 
 /** Queries can hold secrets; logs and errors get the address without one. */

@@ -1,55 +1,132 @@
-/** An allowance of calls to one upstream over all workers, kept in the database and taken one statement at a time. */
+/** Allowances of calls over all workers, kept in the database: each statement takes from several budgets at once, or from none. */
 import sql from "sql-template-tag";
-import type { Budget } from "../contract.ts";
 import type { Queryable } from "../store/db.ts";
+import type { BudgetRow } from "./share.ts";
 
-/**
- * Takes `cost` from a budget, or says how long to wait without taking anything.
- *
- * A pace is a generic cell rate: `spent_until` runs ahead of the clock by what was taken, at most by the burst. A window
- * counts from its first call. The row is locked by the update itself, so two takers never take the same allowance.
- */
-export async function take(
-  db: Queryable,
-  name: string,
-  upstream: string,
-  budget: Budget,
-  cost: number,
-): Promise<number> {
-  await db.query(
-    sql`insert into tidemark.budget (budget, upstream) values (${name}, ${upstream}) on conflict (budget) do nothing`,
-  );
-  const statement = budget.shape === "pace" ? pace(name, budget, cost) : window(name, budget, cost);
-  const { rows } = await db.query<{ wait_ms: number }>(statement);
-  if (rows.length > 0) return 0;
-  const { rows: state } = await db.query<{ spent_ms: number; window_ms: number }>(sql`
-    select extract(epoch from greatest(spent_until, tidemark.now()) - tidemark.now())::float8 * 1000 as spent_ms,
-           extract(epoch from greatest(window_until, tidemark.now()) - tidemark.now())::float8 * 1000 as window_ms
-      from tidemark.budget where budget = ${name}`);
-  const { spent_ms, window_ms } = state[0] ?? { spent_ms: 0, window_ms: 0 };
-  if (budget.shape === "window") return Math.max(1, window_ms);
-  return Math.max(1, spent_ms + (cost * 1000) / budget.per_second - (budget.burst * 1000) / budget.per_second);
+/** Makes the rows of budgets, or brings them up to date with what the code declares; one that changed begins empty. */
+export async function declareBudgets(db: Queryable, rows: BudgetRow[]): Promise<void> {
+  for (const row of rows) {
+    const { share, reserved, capacity } = row;
+    const full = row.shape === "pace" ? capacity : capacity.map(() => 0);
+    await db.query(sql`
+      insert into tidemark.budget as b (budget, upstream, shape, room, per_ms, period_ms, life_ms, share, reserved, capacity,
+                                        level, refused_at, refused_ms)
+      values (${row.budget}, ${row.upstream}, ${row.shape}, ${row.room}::float8, ${row.per_ms}::float8, ${row.period_ms}::float8,
+              ${row.life_ms}::float8, ${share}::text[], ${reserved}::float8[], ${capacity}::float8[], ${full}::float8[],
+              array_fill('-infinity'::timestamptz, array[${share.length}::int]), array_fill(0::float8, array[${share.length}::int]))
+      on conflict (budget) do update
+         set shape = excluded.shape, room = excluded.room, per_ms = excluded.per_ms, period_ms = excluded.period_ms,
+             life_ms = excluded.life_ms, share = excluded.share, reserved = excluded.reserved, capacity = excluded.capacity,
+             level = array_fill(0::float8, array[${share.length}::int]), lent = 0, at = tidemark.now(),
+             foreign_used = case when b.shape = 'window' then b.foreign_used + (select sum(l) from unnest(b.level) as l) else 0 end,
+             refused_at = excluded.refused_at, refused_ms = excluded.refused_ms
+       where (b.shape, b.room, b.per_ms, b.period_ms, b.life_ms, b.share, b.reserved, b.capacity) is distinct from
+             (excluded.shape, excluded.room, excluded.per_ms, excluded.period_ms, excluded.life_ms, excluded.share,
+              excluded.reserved, excluded.capacity)`);
+  }
 }
 
-function pace(name: string, budget: Extract<Budget, { shape: "pace" }>, cost: number) {
-  const cost_ms = (cost * 1000) / budget.per_second;
-  const burst_ms = (budget.burst * 1000) / budget.per_second;
-  return sql`
-    update tidemark.budget
-       set spent_until = greatest(spent_until, tidemark.now()) + ${cost_ms}::float8 * interval '1 millisecond', used = used + ${cost}
-     where budget = ${name}
-       and greatest(spent_until, tidemark.now()) + ${cost_ms}::float8 * interval '1 millisecond'
-           <= tidemark.now() + ${burst_ms}::float8 * interval '1 millisecond'
-    returning 0::float8 as wait_ms`;
+export interface Ask {
+  upstream: string;
+  /** This call tests an upstream that is believed down: its closing is not asked. */
+  probe: boolean;
+  budgets: string[];
+  share: string;
+  /** What the first call in line costs of each budget, … */
+  need: number[];
+  /** … all that wait, … */
+  demand: number[];
+  /** … and what may be drawn ahead. */
+  ahead: number[];
+  /** What an older grant left unspent, and of which window. */
+  back: number[];
+  back_no: bigint[];
+  /** How long a call that is out counts as such without being renewed. */
+  flight_ms: number;
 }
 
-function window(name: string, budget: Extract<Budget, { shape: "window" }>, cost: number) {
-  return sql`
-    update tidemark.budget
-       set used = case when window_until <= tidemark.now() then ${cost}::float8 else used + ${cost} end,
-           window_until = case when window_until <= tidemark.now()
-                               then tidemark.now() + ${budget.period_ms}::float8 * interval '1 millisecond' else window_until end
-     where budget = ${name}
-       and (window_until <= tidemark.now() or used + ${cost} <= ${budget.calls}::float8)
-    returning 0::float8 as wait_ms`;
+export interface Taken {
+  granted: number[];
+  nos: bigint[];
+  flights: bigint[];
+  life_ms: number;
+  /** 0 when it was granted; otherwise nothing was taken. */
+  wait_ms: number;
+  /** Which budget or upstream refused, and why: its allowance is spent, enough calls are out, it is closed, or it has to be probed. */
+  refused: string | null;
+  why: "spent" | "out" | "closed" | "probe" | null;
+  said: string | null;
+  /** How fast the refusing budget fills for this share. */
+  per_ms: number | null;
+  breaker: "closed" | "open" | "probing";
+  /** Resources that failed at this upstream since anybody succeeded. */
+  failing: number;
+  /** Fewer than asked for: some are not declared, and nothing was taken. */
+  known: number;
+}
+
+/** Takes all or nothing. The whole arithmetic is one statement, so that a worker that freezes holds nobody up. */
+export async function takeBudgets(db: Queryable, ask: Ask): Promise<Taken> {
+  const { rows } = await db.query<Taken>(sql`
+    select granted, nos, flights, life_ms, wait_ms, refused, why, said, per_ms, breaker, failing, known
+      from tidemark.take(${ask.upstream}, ${ask.probe}, ${ask.budgets}::text[], ${ask.share}, ${ask.need}::float8[],
+                         ${ask.demand}::float8[], ${ask.ahead}::float8[], ${ask.back}::float8[], ${ask.back_no}::bigint[],
+                         ${ask.flight_ms}::float8)`);
+  return rows[0]!;
+}
+
+/** What is left of something taken, by budget; fewer than none is what a call cost beyond it. */
+export interface Units {
+  budgets: string[];
+  units: number[];
+  nos: bigint[];
+}
+
+export async function giveBack(db: Queryable, share: string, { budgets, units, nos }: Units): Promise<void> {
+  await db.query(sql`
+    select tidemark.give_back(${budgets}::text[], ${share}, ${units}::float8[], ${nos}::bigint[])::text as done`);
+}
+
+/** What an upstream says of one of its budgets. */
+export interface Said {
+  limit: number | null;
+  remaining: number | null;
+  reset_ms: number | null;
+}
+
+export async function correctBudget(db: Queryable, budget: string, no: bigint, said: Said): Promise<void> {
+  await db.query(sql`
+    select tidemark.correct(${budget}, ${no}::bigint, ${said.limit}::float8, ${said.remaining}::float8, ${said.reset_ms}::float8)::text
+        as done`);
+}
+
+/** Ends calls that are out; where a gap is kept, it begins now. */
+export async function endFlights(db: Queryable, flights: bigint[]): Promise<void> {
+  await db.query(sql`
+    with ended as (
+      delete from tidemark.flight where flight_id = any(${flights}::bigint[]) returning budget
+    )
+    update tidemark.budget b
+       set free_at = tidemark.now() + b.period_ms * interval '1 millisecond', at = tidemark.now()
+      from ended where b.budget = ended.budget and b.shape = 'gap'`);
+}
+
+/** Prolongs calls that are out; says which still were. */
+export async function renewFlights(db: Queryable, flights: bigint[], flight_ms: number): Promise<Set<bigint>> {
+  const { rows } = await db.query<{ flight_id: bigint }>(sql`
+    update tidemark.flight set until = tidemark.now() + ${flight_ms}::float8 * interval '1 millisecond'
+     where flight_id = any(${flights}::bigint[]) and until > tidemark.now()
+    returning flight_id`);
+  return new Set(rows.map((row) => row.flight_id));
+}
+
+/** Budgets of accounts, hosts and groups that nobody asked for in a week, and calls of the dead; a few at a time. */
+export async function forgetBudgets(db: Queryable): Promise<void> {
+  await db.query(sql`
+    delete from tidemark.budget where budget = any(array(
+      select budget from tidemark.budget
+       where at < tidemark.now() - interval '7 days' and (closed_until is null or closed_until < tidemark.now()) limit 1000))`);
+  await db.query(sql`
+    delete from tidemark.flight where flight_id = any(array(
+      select flight_id from tidemark.flight where until < tidemark.now() - interval '1 minute' limit 1000))`);
 }

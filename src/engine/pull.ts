@@ -103,7 +103,7 @@ export class ActivePull implements Pull {
   readonly fetch = (url: string, request: FetchRequest = {}): Promise<Answer> => {
     const { upstream } = this.kind;
     const at = typeof upstream === "function" ? upstream(this.lease.key, this.resource.options) : upstream;
-    return this.#parts.upstreams.fetch(at, url, request, this.signal);
+    return this.#parts.upstreams.fetch(at, url, request, this.signal, this.lease.resource_id);
   };
 }
 
@@ -215,11 +215,11 @@ export async function endWith(pull: ActivePull, parts: PullParts, outcome: Outco
   return result.committed ? { end: result.end, changed: pull.changed, error: null, message_parked: false } : lost();
 }
 
-/** Being told to wait is an outcome; losing the lease or the database is nobody's fault; the rest is a failure that counts. */
+/** Being told to wait is an outcome, and so is what is not the resource's fault; losing the lease or the database is nobody's; the rest is a failure that counts. */
 export async function endWithError(pull: ActivePull, parts: PullParts, error: TidemarkError): Promise<Ended> {
   if (pull.over || error.code === "LeaseLost" || error.code === "StoreDown") return lost(error);
   const end = (): End => {
-    if (error.code === "UpstreamBusy" || error.code === "MailboxFull")
+    if (error.code === "UpstreamBusy" || error.code === "MailboxFull" || !error.charged)
       return endOf(
         { outcome: "later", wait_ms: error.wait_ms ?? 60_000, reason: error.message },
         pull.lease,

@@ -1,150 +1,270 @@
-/** Every call to an upstream: within its budget, bounded in time and size, and closed for the whole fleet when it asks us to wait. */
-import sql from "sql-template-tag";
-import { Agent, type Dispatcher } from "undici";
+/** Every call to an upstream: within its budgets, with the right credential, and closed for the whole fleet when it asks us to wait. */
 import type { Clock } from "../clock.ts";
 import type { Answer, FetchRequest, Upstream } from "../contract.ts";
 import { asTidemarkError, hasCode, TidemarkError } from "../errors.ts";
 import type { Events } from "../events.ts";
-import type { Db, Queryable } from "../store/db.ts";
-import { judge, makeAnswer, withoutQuery } from "./answer.ts";
-import { take } from "./budget.ts";
+import type { OutboundAnswer } from "../outbound/call.ts";
+import { Outbound } from "../outbound/client.ts";
+import { HostSlots } from "../outbound/host-slots.ts";
+import type { HostTokens } from "../secrets.ts";
+import type { Db } from "../store/db.ts";
+import { judge, makeAnswer, type Verdict, withoutQuery } from "./answer.ts";
+import { tell } from "./breaker-row.ts";
+import { forgetBudgets } from "./budget.ts";
+import { Credentials } from "./credential.ts";
+import { Grants } from "./grant.ts";
+import { Admission, type Admitted } from "./upstream-admission.ts";
+import { Flights } from "./upstream-flights.ts";
+import { Listening } from "./upstream-listening.ts";
 
 const TIMEOUT_MS = 30_000;
-const BYTES_MAX = 32 * 1024 * 1024;
-/** A longer wait ends the pull with `later` and frees its slot. */
-const WAIT_HERE_MS = 250;
+/** Calls to one host at once from one process; those beyond wait before they take anything from a budget. */
+const CALLS_PER_HOST = 32;
+const FORGET_EVERY_MS = 3600_000;
+/** How often a success is written down, and how often while somebody says that the upstream fails. */
+const WELL_EVERY_MS = 10_000;
+const WELL_DOUBTED_MS = 250;
 
 export interface UpstreamParts {
   db: Db;
   clock: Clock;
   events: Events;
   user_agent: string;
+  /** Private addresses or CIDRs that may be called. */
+  allow_private?: readonly string[];
+  /** Tokens by the host that they are for. */
+  tokens?: HostTokens;
+}
+
+/** One call on its way. */
+interface Trip {
+  upstream: Upstream;
+  target: URL;
+  request: FetchRequest;
+  signal: AbortSignal;
+  /** On whose behalf; 0 outside of pulls. */
+  resource: bigint;
 }
 
 export class Upstreams {
   readonly #parts: UpstreamParts;
-  readonly #agent = new Agent({
-    connections: 16,
-    connect: { timeout: 10_000 },
-    headersTimeout: TIMEOUT_MS,
-    bodyTimeout: TIMEOUT_MS,
-  });
+  readonly #outbound: Outbound;
+  readonly #slots = new HostSlots(CALLS_PER_HOST);
+  readonly #grants: Grants;
+  readonly #admission: Admission;
+  readonly #credentials: Credentials;
+  readonly #flights: Flights;
+  readonly #listening: Listening;
+  readonly #well_ms = new Map<string, number>();
+  #forgot_ms: number;
 
   constructor(parts: UpstreamParts) {
+    const { db, clock, events, user_agent, allow_private = [], tokens = {} } = parts;
     this.#parts = parts;
+    this.#outbound = new Outbound({ clock, user_agent, allow_private, connections_per_host: CALLS_PER_HOST });
+    this.#grants = new Grants({
+      db,
+      clock,
+      probe: async (upstream) => (await this.#tell(upstream, "asked", 0n, true, "")).next?.state === "probing",
+      leave: async (upstream) => void (await this.#tell(upstream, "left", 0n, true, "")),
+    });
+    this.#admission = new Admission({ db, clock, grants: this.#grants });
+    this.#credentials = new Credentials({ db, clock, events, tokens });
+    this.#flights = new Flights(db, clock);
+    this.#listening = new Listening({ db, clock, events, grants: this.#grants });
+    this.#forgot_ms = clock.elapsed_ms();
   }
 
   async close(): Promise<void> {
-    await this.#agent.destroy();
+    this.#flights.close();
+    await this.#grants.close();
+    await this.#outbound.close();
   }
 
-  async fetch(upstream: Upstream, url: string, request: FetchRequest, signal: AbortSignal): Promise<Answer> {
+  async fetch(
+    upstream: Upstream,
+    url: string,
+    request: FetchRequest,
+    signal: AbortSignal,
+    resource = 0n,
+  ): Promise<Answer> {
+    if (!URL.canParse(url)) throw new TidemarkError("InputInvalid", `"${withoutQuery(url)}" is not an address.`);
+    const trip = { upstream, target: new URL(url), request, signal, resource };
+    const leave = await this.#slots.take(trip.target.host, signal);
+    try {
+      return await this.#travel(trip);
+    } finally {
+      leave();
+      this.#forget();
+    }
+  }
+
+  /** Once for each credential at most: an answer that is about the credential alone says nothing about the next one. */
+  async #travel(trip: Trip): Promise<Answer> {
+    const { upstream, target, request, signal } = trip;
+    for (let tries = 1; ; tries += 1) {
+      const pool = await this.#credentials.pool(upstream, target, (at, header) => this.#askWith(trip, at, header));
+      if (pool?.length === 0) throw await this.#refuse(trip, false);
+      let admitted: Admitted;
+      try {
+        admitted = await this.#admission.admit(upstream, target, request, pool, signal);
+      } catch (thrown) {
+        if (hasCode(thrown, "UpstreamBusy")) await this.#listening.closeBehind(upstream, request, thrown);
+        throw thrown;
+      }
+      try {
+        return await this.#call(trip, admitted);
+      } catch (thrown) {
+        if (!(thrown instanceof AnotherCredential) || !pool || tries > pool.length)
+          throw thrown instanceof AnotherCredential ? thrown.instead : thrown;
+      }
+    }
+  }
+
+  async #call(trip: Trip, admitted: Admitted): Promise<Answer> {
+    const { upstream, signal, resource, request } = trip;
+    const { permit, wish } = admitted;
     const { clock, events } = this.#parts;
-    const cost = request.cost ?? 1;
-    const wait_ms = await this.#wait(upstream, cost, signal);
     const begun = clock.elapsed_ms();
-    let status = 0;
-    let bytes = 0;
+    let sent: OutboundAnswer | null = null;
     try {
-      const answer = await this.#call(upstream, url, request, signal);
-      status = answer.status;
-      bytes = answer.bytes.length;
-      judge(upstream.name, url, answer.status, answer.headers);
-      return answer;
-    } catch (error) {
-      if (hasCode(error, "UpstreamBusy")) await this.#close(upstream.name, error.wait_ms ?? 0, error.message);
-      throw error;
+      sent = await this.#flights.during(permit.flights, signal, (until) => this.#send(trip, admitted, until));
+      const answer = makeAnswer(upstream.name, sent.status, sent.headers, sent.bytes);
+      await this.#listening.settle(trip.request, admitted, answer, sent.record);
+      const verdict = judge(upstream.name, sent, request.answers);
+      if (verdict.verdict === "answer" || verdict.verdict === "forbidden" || verdict.verdict === "busy")
+        await this.#well(trip, admitted);
+      if (verdict.verdict === "answer") return answer;
+      throw await this.#consequence(trip, admitted, verdict, sent);
+    } catch (thrown) {
+      if (signal.aborted && permit.probe) await this.#tell(upstream.name, "left", resource, true, "");
+      if (sent !== null || !hasCode(thrown, "UpstreamDown") || signal.aborted) throw thrown;
+      throw await this.#down(trip, admitted, thrown.message, thrown);
     } finally {
-      events.emit("upstream_call", {
-        upstream: upstream.name,
-        status,
-        bytes,
-        ms: clock.elapsed_ms() - begun,
-        cost,
-        wait_ms,
-      });
+      const { status = 0, bytes } = sent ?? {};
+      const cost = wish.costs[0] ?? request.cost ?? 1;
+      const ms = clock.elapsed_ms() - begun;
+      const wait_ms = permit.waited_ms;
+      events.emit("upstream_call", { upstream: upstream.name, status, bytes: bytes?.length ?? 0, ms, cost, wait_ms });
     }
   }
 
-  async #wait(upstream: Upstream, cost: number, signal: AbortSignal): Promise<number> {
-    if (!upstream.budget) return 0;
-    let waited_ms = 0;
-    for (;;) {
-      const wait_ms = await take(this.#parts.db, upstream.name, upstream.name, upstream.budget, cost);
-      if (wait_ms === 0) return waited_ms;
-      if (wait_ms >= WAIT_HERE_MS || waited_ms >= WAIT_HERE_MS)
-        throw new TidemarkError("UpstreamBusy", `The allowance for ${upstream.name} is spent.`, { wait_ms });
-      await this.#parts.clock.sleep(wait_ms, signal);
-      waited_ms += wait_ms;
-      if (signal.aborted) throw signal.reason;
+  #send({ target, request }: Trip, { credential }: Admitted, signal: AbortSignal): Promise<OutboundAnswer> {
+    const { method, headers, body, bytes_max, timeout_ms = TIMEOUT_MS, redirects = "none" } = request;
+    return this.#outbound.call(target.href, {
+      headers: { ...headers, ...credential?.header },
+      // A header that the source chose may hold a credential of its own.
+      secret_headers: Object.keys({ ...headers, ...credential?.header }).filter((name) =>
+        /auth|token|key|cookie/i.test(name),
+      ),
+      redirects: { follow: redirects },
+      timeouts: { headers_ms: timeout_ms, whole_ms: timeout_ms },
+      signal,
+      ...(method === undefined ? {} : { method }),
+      ...(body === undefined ? {} : { body }),
+      ...(bytes_max === undefined ? {} : { bytes_max }),
+    });
+  }
+
+  /** What follows from an answer that is none. */
+  async #consequence(
+    trip: Trip,
+    admitted: Admitted,
+    verdict: Exclude<Verdict, { verdict: "answer" }>,
+    { status }: OutboundAnswer,
+  ): Promise<Error> {
+    const { upstream } = trip;
+    const { sentence } = verdict;
+    const details = { upstream: upstream.name, status, url: withoutQuery(trip.target.href) };
+    switch (verdict.verdict) {
+      case "busy": {
+        const wait_ms = await this.#listening.close(upstream, admitted, verdict);
+        const error = new TidemarkError("UpstreamBusy", sentence, { details, wait_ms });
+        return admitted.credential ? new AnotherCredential(error) : error;
+      }
+      case "down":
+        return this.#down(trip, admitted, sentence, undefined, details);
+      case "forbidden":
+        return new TidemarkError("UpstreamForbids", sentence, { details });
+      case "refused":
+        if (!admitted.credential || !upstream.credentials) return this.#refuse(trip, admitted.permit.probe, sentence);
+        await this.#credentials.revoke(upstream.credentials.host, admitted.credential);
+        if (admitted.permit.probe) await this.#tell(upstream.name, "left", trip.resource, true, "");
+        return new AnotherCredential(
+          new TidemarkError("UpstreamForbids", sentence, { details, charged: false, wait_ms: 60_000 }),
+        );
     }
   }
 
-  async #call(upstream: Upstream, url: string, request: FetchRequest, signal: AbortSignal): Promise<Answer> {
-    const timeout = request.timeout_ms ?? TIMEOUT_MS;
-    const time = new AbortController();
-    const answered = new AbortController();
-    void this.#parts.clock.sleep(timeout, answered.signal).then(() => time.abort());
-    try {
-      const target = new URL(url);
-      if (target.protocol !== "http:" && target.protocol !== "https:")
-        throw new TidemarkError("InputInvalid", `Only http and https are called, not ${target.protocol}`);
-      const response = await this.#agent.request({
-        origin: target.origin,
-        path: `${target.pathname}${target.search}`,
-        method: (request.method ?? "GET") as Dispatcher.HttpMethod,
-        headers: { "user-agent": this.#parts.user_agent, accept: "*/*", ...request.headers },
-        body: request.body ?? null,
-        signal: AbortSignal.any([signal, time.signal]),
-      });
-      const headers = plainHeaders(response.headers);
-      const body = await readBody(response.body, request.bytes_max ?? BYTES_MAX, upstream.name);
-      return makeAnswer(upstream.name, response.statusCode, headers, body);
-    } catch (error) {
-      if (signal.aborted || error instanceof TidemarkError)
-        throw asTidemarkError(signal.aborted ? signal.reason : error);
-      const what = time.signal.aborted
-        ? `did not answer within ${timeout} ms`
-        : `could not be called: ${(error as Error).message}`;
-      throw new TidemarkError("UpstreamDown", `${upstream.name} ${what}.`, {
-        cause: error,
-        details: { url: withoutQuery(url) },
-      });
-    } finally {
-      answered.abort();
-    }
+  /** Nobody gets in with what we have: that is no resource's fault. */
+  async #refuse({ upstream, resource }: Trip, probe: boolean, said?: string): Promise<TidemarkError> {
+    const sentence = said ?? `${upstream.name} refuses every credential that we have. Check the tokens for that host.`;
+    const { wait_ms } = await this.#tell(upstream.name, "refused", resource, probe, sentence);
+    return new TidemarkError("UpstreamForbids", sentence, { charged: false, wait_ms: Math.max(wait_ms, 1_000) });
   }
 
-  async #close(upstream: string, wait_ms: number, reason: string): Promise<void> {
-    await closeUpstream(this.#parts.db, upstream, wait_ms, reason);
-    this.#parts.events.emit("upstream_closed", { upstream, reason, wait_ms, error_code: "UpstreamBusy" });
+  async #down(
+    { upstream, resource }: Trip,
+    { permit }: Admitted,
+    sentence: string,
+    cause?: unknown,
+    details?: Record<string, unknown>,
+  ): Promise<TidemarkError> {
+    const { charged, wait_ms } = await this.#tell(upstream.name, "failed", resource, permit.probe, sentence);
+    return new TidemarkError("UpstreamDown", sentence, {
+      charged,
+      ...(charged ? {} : { wait_ms }),
+      ...(cause === undefined ? {} : { cause }),
+      details: details ?? asTidemarkError(cause).details,
+    });
+  }
+
+  async #well({ upstream, resource }: Trip, { permit }: Admitted): Promise<void> {
+    const now_ms = this.#parts.clock.elapsed_ms();
+    const passed_ms = now_ms - (this.#well_ms.get(upstream.name) ?? Number.NEGATIVE_INFINITY);
+    if (!permit.probe && passed_ms < (permit.failing > 0 ? WELL_DOUBTED_MS : WELL_EVERY_MS)) return;
+    if (this.#well_ms.size > 10_000) this.#well_ms.clear();
+    this.#well_ms.set(upstream.name, now_ms);
+    await this.#tell(upstream.name, "succeeded", resource, permit.probe, "");
+  }
+
+  async #tell(
+    upstream: string,
+    event: "succeeded" | "failed" | "refused" | "asked" | "left",
+    resource: bigint,
+    probe: boolean,
+    reason: string,
+  ) {
+    const change = await tell(this.#parts.db, this.#parts.events, upstream, event, { resource, probe }, reason);
+    if (change.next && change.next.state !== "closed") this.#grants.void(upstream);
+    return change;
+  }
+
+  /** A call outside of budgets, to learn whose a token is; it comes once for each token. */
+  async #askWith({ upstream, target, signal }: Trip, at: string, header: Record<string, string>): Promise<Answer> {
+    const url = new URL(at, target);
+    if (url.origin !== target.origin)
+      throw new TidemarkError("InputInvalid", `A token for ${target.host} is not sent to ${url.host}.`);
+    const sent = await this.#outbound.call(url.href, { headers: header, signal, timeouts: { whole_ms: TIMEOUT_MS } });
+    const verdict = judge(upstream.name, sent);
+    if (verdict.verdict === "answer") return makeAnswer(upstream.name, sent.status, sent.headers, sent.bytes);
+    throw new TidemarkError(verdict.verdict === "refused" ? "UpstreamForbids" : "UpstreamDown", verdict.sentence);
+  }
+
+  #forget(): void {
+    const { clock, db } = this.#parts;
+    if (clock.elapsed_ms() - this.#forgot_ms < FORGET_EVERY_MS) return;
+    this.#forgot_ms = clock.elapsed_ms();
+    forgetBudgets(db).catch(() => undefined);
   }
 }
 
-function plainHeaders(given: Record<string, string | string[] | undefined>): Record<string, string> {
-  const headers: Record<string, string> = {};
-  for (const [name, value] of Object.entries(given))
-    if (value !== undefined) headers[name.toLowerCase()] = Array.isArray(value) ? value.join(", ") : value;
-  return headers;
-}
+/** The answer was about the credential: another one may do better. */
+class AnotherCredential extends Error {
+  readonly instead: TidemarkError;
 
-async function readBody(body: AsyncIterable<Uint8Array>, most: number, upstream: string): Promise<Uint8Array> {
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  for await (const part of body) {
-    size += part.length;
-    if (size > most) throw new TidemarkError("UpstreamChanged", `${upstream} sent more than ${most} bytes.`);
-    parts.push(part);
+  constructor(instead: TidemarkError) {
+    super(instead.message);
+    this.instead = instead;
   }
-  return Buffer.concat(parts);
-}
-
-/** Closes an upstream for every worker until the time is over; a longer closing stands. */
-export async function closeUpstream(db: Queryable, upstream: string, wait_ms: number, reason: string): Promise<void> {
-  await db.query(sql`
-    insert into tidemark.upstream (upstream, closed_until, closed_reason, closed_at)
-    values (${upstream}, tidemark.now() + ${wait_ms}::float8 * interval '1 millisecond', ${reason}, tidemark.now())
-    on conflict (upstream) do update
-       set closed_until = excluded.closed_until, closed_reason = excluded.closed_reason, closed_at = excluded.closed_at
-     where tidemark.upstream.closed_until is null or tidemark.upstream.closed_until < excluded.closed_until`);
 }

@@ -2,6 +2,7 @@
 import type { Clock } from "../clock.ts";
 import type { Source } from "../contract.ts";
 import type { Events } from "../events.ts";
+import type { HostTokens } from "../secrets.ts";
 import type { Db, Queryable } from "../store/db.ts";
 import type { CommitPoint } from "./commit.ts";
 import type { Waker } from "./waker.ts";
@@ -26,6 +27,10 @@ export interface WorkerParts {
   settings: WorkerSettings;
   name: string;
   user_agent: string;
+  /** Private addresses or CIDRs that upstreams may have; none unless said. */
+  allow_private?: readonly string[];
+  /** Tokens by the host that they are for. */
+  tokens?: HostTokens;
   waker?: Waker;
   /** Where tests stop the world inside a commit. */
   at?: (point: CommitPoint) => void | Promise<void>;

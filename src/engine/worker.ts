@@ -58,7 +58,7 @@ export class Worker {
     this.#pulls = {
       lanes,
       committer: new Committer({ db, lanes, clock, events, ...(parts.at ? { at: parts.at } : {}) }),
-      upstreams: new Upstreams({ db, clock, events, user_agent: parts.user_agent }),
+      upstreams: new Upstreams(parts),
       db,
       read: parts.read ?? db,
       clock,

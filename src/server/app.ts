@@ -4,6 +4,7 @@ import type { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import type { Context } from "../contract.ts";
 import { readOverview } from "../engine/overview.ts";
+import { declaredUpstream } from "../engine/upstream-declared.ts";
 import { touch } from "../engine/views.ts";
 import { answerError, errorBody } from "./answers.ts";
 import { changeRoutes } from "./change-routes.ts";
@@ -76,13 +77,20 @@ function overviewOf({ db, lanes, clock }: ServerParts, for_ms: number) {
 }
 
 /** What the routes of a source may use. */
-function contextOf({ db, read, views, wake }: ServerParts): Context {
+function contextOf({ db, read, views, wake, lanes, upstreams, stopping }: ServerParts): Context {
   return {
     read,
     viewed: (source, ref) => views.viewed(source, ref),
     touch: async (source, ref) => {
       await touch(db, source, ref);
       wake();
+    },
+    upstream: (name, share) => {
+      const upstream = declaredUpstream(lanes.sources.values(), name);
+      const shared = share === undefined ? {} : { share };
+      return {
+        fetch: (url, request = {}) => upstreams.fetch(upstream, url, { ...request, ...shared }, stopping),
+      };
     },
   };
 }

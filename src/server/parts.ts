@@ -2,6 +2,7 @@
 import { OpenAPIHono } from "@hono/zod-openapi";
 import type { Clock } from "../clock.ts";
 import type { Lanes } from "../engine/lanes.ts";
+import type { Upstreams } from "../engine/upstream.ts";
 import type { Views } from "../engine/views.ts";
 import type { Events } from "../events.ts";
 import type { Db, Queryable } from "../store/db.ts";
@@ -16,6 +17,8 @@ export interface ServerParts {
   clock: Clock;
   events: Events;
   lanes: Lanes;
+  /** For calls outside of pulls. */
+  upstreams: Upstreams;
   views: Views;
   metrics: Metrics;
   settings: GuardSettings;

@@ -110,14 +110,17 @@ export async function readSequences(db: Queryable, schemas: string[]): Promise<M
   return rows.map(uncommented);
 }
 
-export async function readFunctions(db: Queryable, schemas: string[]): Promise<Made[]> {
+/** Those with a procedural body may name tables, whose triggers and defaults need the others: these two kinds are read apart. */
+export async function readFunctions(db: Queryable, schemas: string[], procedural: boolean): Promise<Made[]> {
   const { rows } = await db.query<Made>(sql`
     select rtrim(pg_get_functiondef(p.oid), e'\n') || ';' as statement,
       format('comment on %s %I.%I(%s) is %L;', case p.prokind when 'p' then 'procedure' else 'function' end, n.nspname,
         p.proname, pg_get_function_identity_arguments(p.oid), obj_description(p.oid, 'pg_proc')) as comment
     from pg_proc as p
     join pg_namespace as n on n.oid = p.pronamespace
+    join pg_language as l on l.oid = p.prolang
     where n.nspname = any(${schemas}::text[]) and p.prokind <> 'a' and ${own("pg_proc", "p.oid")}
+      and (l.lanname = 'plpgsql' and p.prorettype <> 'trigger'::regtype) = ${procedural}
     order by p.oid
   `);
   return rows.map(uncommented);

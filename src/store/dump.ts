@@ -30,7 +30,7 @@ async function dump(tx: Tx, schemas: string[]): Promise<string> {
     ...(await readSchemas(tx, schemas)),
     ...(await readTypes(tx, schemas)),
     ...(await readSequences(tx, schemas)),
-    ...(await readFunctions(tx, schemas)),
+    ...(await readFunctions(tx, schemas, false)),
   ];
   const relations = await readRelations(tx, schemas);
   const oids = relations.map(({ oid }) => oid);
@@ -39,10 +39,12 @@ async function dump(tx: Tx, schemas: string[]): Promise<string> {
     constraints: await readConstraints(tx, oids),
     attached: [...(await readIndexes(tx, oids)), ...(await readTriggers(tx, oids))],
   };
+  const after = await readFunctions(tx, schemas, true);
   const paragraphs = [
     ...before.map(withComment),
     ...relations.map((relation) => relationParagraph(relation, parts)),
     ...relations.flatMap((relation) => forwardReferences(relation, parts)),
+    ...after.map(withComment),
   ];
   return `${paragraphs.join("\n\n")}\n`;
 }

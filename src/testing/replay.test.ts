@@ -6,7 +6,7 @@ import { overspent } from "./replay.ts";
 const at = (...times: number[]) => times.map((at_ms) => ({ at_ms, cost: 1 }));
 
 describe("calls within a window", () => {
-  const budget = { shape: "window", calls: 3, period_ms: 1_000 } as const;
+  const budget = { shape: "window", most: 3, period_ms: 1_000 } as const;
 
   it("are at most its allowance, and a new window begins after its period", () => {
     expect(overspent(at(0, 0, 999), budget)).toBeNull();

@@ -4,6 +4,8 @@ import type { Budget } from "../contract.ts";
 export interface Call {
   at_ms: number;
   cost: number;
+  /** How long its answer took. */
+  ms?: number;
 }
 
 /** Half a microsecond of rounding is nobody's fault. */
@@ -11,9 +13,24 @@ const ROUNDING = 1e-6;
 
 /** The first window that holds more than its allowance, as a sentence; null when there is none. */
 export function overspent(calls: Call[], budget: Budget): string | null {
-  return budget.shape === "window"
-    ? windowOverspent(calls, budget.calls, budget.period_ms)
-    : paceOverspent(calls, budget.per_second, budget.burst);
+  switch (budget.shape) {
+    case "window":
+      return windowOverspent(calls, budget.most, budget.period_ms);
+    case "pace":
+      return paceOverspent(calls, budget.per_second, budget.burst);
+    case "gap":
+      return gapBroken(calls, budget.gap_ms);
+  }
+}
+
+/** One call at a time, and the next only some time after the answer. */
+function gapBroken(calls: Call[], gap_ms: number): string | null {
+  for (const [i, { at_ms }] of calls.entries()) {
+    const before = calls[i - 1];
+    const free_ms = before ? before.at_ms + (before.ms ?? 0) + gap_ms : Number.NEGATIVE_INFINITY;
+    if (at_ms < free_ms - ROUNDING) return `a call at ${at_ms} ms, and the gap ends at ${free_ms} ms`;
+  }
+  return null;
 }
 
 /** A window begins with its first call and lasts for its period; the next begins with the first call after that. */

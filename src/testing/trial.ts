@@ -65,7 +65,7 @@ export class Trial {
   private constructor(given: TrialGiven) {
     this.#given = given;
     this.events.on("upstream_call", ({ upstream, cost, ms }) => {
-      this.calls.push({ upstream, cost, at_ms: this.clock.elapsed_ms() - ms });
+      this.calls.push({ upstream, cost, ms, at_ms: this.clock.elapsed_ms() - ms });
     });
     this.events.on("pull_ended", (e) => this.ended.push(e));
     this.events.on("commit", ({ rows }) => {
@@ -107,7 +107,9 @@ export class Trial {
     const life = mortal(db, clock, kills);
     const name = `trial ${this.#workers.length + 1}`;
     const all = { ...settings, ...given };
-    const worker = new Worker({ ...life.parts, events, sources: [source], settings: all, name, user_agent: "trial" });
+    const parts = { ...life.parts, events, sources: [source], settings: all, name, user_agent: "trial" };
+    // The pretend upstream is on loopback.
+    const worker = new Worker({ ...parts, allow_private: ["127.0.0.1"] });
     this.#workers.push({ worker, life });
     void worker.run();
     return life;
@@ -123,14 +125,16 @@ export class Trial {
       select count(d.resource_id)::int as n
         from tidemark.due d join tidemark.resource r on r.resource_id = d.resource_id
        where r.gone_at is null
-         and (d.lease_until is not null or d.due_at <= tidemark.now() or d.fresh_at is null or d.failures > 0 or d.mail_seq > d.mail_done)`);
+         and (d.lease_until is not null or d.due_at <= tidemark.now() or d.fresh_at is null or d.failures > 0 or d.mail_seq > d.mail_done
+              -- It was told to wait.
+              or (d.not_before > tidemark.now() and d.not_before < 'infinity'))`);
     return rows[0]!.n === 0;
   }
 
-  /** The upstreams that were called and have a budget. */
+  /** The upstreams that were called and have one budget for all of their calls. */
   budgets(): Upstream[] {
     const known = this.#workers.flatMap((w) => [...w.worker.lanes.upstreams.values()]);
-    return [...new Map(known.map((u) => [u.name, u])).values()].filter((u) => u.budget);
+    return [...new Map(known.map((u) => [u.name, u])).values()].filter((u) => u.budget && !u.budget.by);
   }
 
   /** Makes everything due now, whatever its schedule says. */

@@ -4,7 +4,7 @@ import type { Queryable } from "../store/db.ts";
 
 const engine = [
   ...["resource", "due", "lane", "upstream", "edge", "message", "tidemark", "skip", "feed", "worker"],
-  ...["pull", "pull_count", "progress", "budget"],
+  ...["pull", "pull_count", "progress", "budget", "flight", "credential"],
 ].map((name) => `tidemark.${name}`);
 
 /** All that the engine keeps and the tables given, with their numbers beginning anew. */

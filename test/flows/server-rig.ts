@@ -1,4 +1,5 @@
 /** A server without a port on a database of its own, for tests of the HTTP API. */
+import { Upstreams } from "../../src/engine/upstream.ts";
 import { Views } from "../../src/engine/views.ts";
 import type { Source } from "../../src/index.ts";
 import { createApp } from "../../src/server/app.ts";
@@ -38,6 +39,7 @@ export class ServerRig {
       clock,
       events,
       lanes,
+      upstreams: new Upstreams({ db, clock, events, user_agent: "test", allow_private: ["127.0.0.1"] }),
       views: new Views({ db, clock, wake, kind, park_after, cool_off_ms, surprise }),
       metrics: new Metrics(events),
       settings: { host: "127.0.0.1", admin_token: null, read_token: null },
@@ -51,6 +53,7 @@ export class ServerRig {
 
   async end(): Promise<void> {
     this.stopping.abort();
+    await this.parts.upstreams.close();
     await this.rig.end();
   }
 

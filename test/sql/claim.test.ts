@@ -5,7 +5,7 @@ import { Claims } from "../../src/engine/claims.ts";
 import { finish } from "../../src/engine/finish.ts";
 import { claim, countLive, expire, handBack, type Lease, nextWake, renew } from "../../src/engine/lease.ts";
 import { endOf } from "../../src/engine/outcome.ts";
-import { closeUpstream } from "../../src/engine/upstream.ts";
+import { close } from "../../src/engine/upstream-closing.ts";
 import { fresh, type Lane, later, more, type Outcome, refresh } from "../../src/index.ts";
 import { stores } from "../postgres.ts";
 import { Rig } from "./rig.ts";
@@ -92,7 +92,7 @@ describe.each(stores)("leases, on $store", ({ open }) => {
 
     it("does not look at the lanes of a closed upstream, and does once it is open again", async () => {
       await rig.follow("a", "other:b");
-      await closeUpstream(rig.db, "toy.example", 60_000, "asked to wait");
+      await close(rig.db, { what: "upstream", name: "toy.example", wait_ms: 60_000, reason: "asked to wait" });
       expect(keys(await next())).toEqual(["b"]);
       const ids = rig.lanes.rows().map((r) => ({ lane_id: r.lane_id, mark: "-infinity" }));
       const wake = await nextWake(rig.db, ids, [], "-infinity");
@@ -103,8 +103,8 @@ describe.each(stores)("leases, on $store", ({ open }) => {
 
     it("a shorter closing does not open an upstream earlier", async () => {
       await rig.follow("a");
-      await closeUpstream(rig.db, "toy.example", 60_000, "long");
-      await closeUpstream(rig.db, "toy.example", 1_000, "short");
+      await close(rig.db, { what: "upstream", name: "toy.example", wait_ms: 60_000, reason: "long" });
+      await close(rig.db, { what: "upstream", name: "toy.example", wait_ms: 1_000, reason: "short" });
       await rig.clock.advance(2_000);
       expect(await next()).toEqual([]);
     });

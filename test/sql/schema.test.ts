@@ -51,6 +51,7 @@ describe("a dump", () => {
     create view zoo.happy as select id from zoo.animal where mood = 'good';
     create materialized view zoo.count as select count(*) as n from zoo.animal;
     create function zoo.touch() returns trigger language plpgsql as $$ begin return new; end $$;
+    create function zoo.older(a zoo.animal) returns zoo.animal language plpgsql as $$ begin return a; end $$;
     create trigger touched before update on zoo.animal for each row execute function zoo.touch();
   `;
 

@@ -1,0 +1,290 @@
+/** One line of calls that take the same: small grants drawn ahead, waited for, spent, and given back when they are left over. */
+import type { Clock } from "../clock.ts";
+import { TidemarkError } from "../errors.ts";
+import type { Db } from "../store/db.ts";
+import { declareBudgets, giveBack, type Taken, takeBudgets } from "./budget.ts";
+import type { BudgetRow } from "./share.ts";
+
+/** A longer wait ends the pull with `later` and frees its slot. */
+export const WAIT_HERE_MS = 250;
+/** Where an allowance is short, calls are gathered this long, so that one statement takes for many. */
+const GATHER_MS = 10;
+/** How long we believe that an allowance is spent: others may have given something back. */
+const BELIEVE_MS = 1_000;
+/** A call that is out and not renewed for so long was a dead worker's. */
+export const FLIGHT_MS = 10_000;
+
+/** What a call takes: the same budgets and the same share stand in one line. */
+export interface Wish {
+  upstream: string;
+  budgets: BudgetRow[];
+  /** What it costs of each. */
+  costs: number[];
+  share: string;
+}
+
+/** The right to make one call, until a time of this process. */
+export interface Permit {
+  wish: Wish;
+  nos: bigint[];
+  until_ms: number;
+  flights: bigint[];
+  probe: boolean;
+  waited_ms: number;
+  /** How many resources were failing there when the grant was drawn. */
+  failing: number;
+}
+
+export interface GrantParts {
+  db: Db;
+  clock: Clock;
+  /** Asks to be the one call that tests an upstream which is believed down. */
+  probe(upstream: string): Promise<boolean>;
+  /** … and to be it no longer. */
+  leave(upstream: string): Promise<void>;
+}
+
+interface Waiter {
+  costs: number[];
+  since_ms: number;
+  signal: AbortSignal;
+  resolve(permit: Permit): void;
+  reject(reason: unknown): void;
+}
+
+interface Purse {
+  units: number[];
+  nos: bigint[];
+  until_ms: number;
+  failing: number;
+}
+
+/** All calls of this process that take from the same budgets in the same share. */
+export class Line {
+  readonly #parts: GrantParts;
+  readonly #wish: Wish;
+  readonly #names: string[];
+  /** Calls that are out are counted one by one: nothing is drawn ahead. */
+  readonly #single: boolean;
+  #queue: Waiter[] = [];
+  #purse: Purse | null = null;
+  #pumping = false;
+  #declared = false;
+  #tidying: AbortController | null = null;
+  /** What was spent since the last grant was drawn, by budget: what the next one is sized by. */
+  #spent: number[];
+  #drawn_ms = Number.NEGATIVE_INFINITY;
+  #refused: { taken: Taken; at_ms: number; turned_away: number } | null = null;
+
+  constructor(parts: GrantParts, wish: Wish) {
+    this.#parts = parts;
+    this.#wish = wish;
+    this.#names = wish.budgets.map((b) => b.budget);
+    this.#single = wish.budgets.some((b) => b.shape === "gap" || b.shape === "flights");
+    this.#spent = wish.costs.map(() => 0);
+  }
+
+  get idle(): boolean {
+    return this.#purse === null && this.#queue.length === 0 && !this.#pumping;
+  }
+
+  take(costs: number[], signal: AbortSignal): Permit | Promise<Permit> {
+    const now_ms = this.#parts.clock.elapsed_ms();
+    if (this.#queue.length === 0) {
+      const permit = this.#spend(costs, now_ms, 0);
+      if (permit) return permit;
+    }
+    const known_ms = this.#knownWait_ms(now_ms);
+    if (known_ms >= WAIT_HERE_MS) throw this.#busy(this.#refused!.taken, known_ms, costs);
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ costs, since_ms: now_ms, signal, resolve, reject });
+      void this.#pump();
+    });
+  }
+
+  /** How long those who come now would wait, by what we were told a moment ago. */
+  #knownWait_ms(now_ms: number): number {
+    if (!this.#refused) return 0;
+    const { taken, at_ms } = this.#refused;
+    if (now_ms - at_ms >= Math.min(BELIEVE_MS, taken.wait_ms)) {
+      this.#refused = null;
+      return 0;
+    }
+    return taken.wait_ms - (now_ms - at_ms);
+  }
+
+  #spend(costs: number[], now_ms: number, waited_ms: number): Permit | null {
+    const purse = this.#purse;
+    if (!purse || now_ms >= purse.until_ms) return null;
+    for (const [k, cost] of costs.entries()) if (purse.units[k]! < cost) return null;
+    for (const [k, cost] of costs.entries()) {
+      purse.units[k]! -= cost;
+      this.#spent[k]! += cost;
+    }
+    const { nos, until_ms, failing } = purse;
+    const wish = costs === this.#wish.costs ? this.#wish : { ...this.#wish, costs };
+    return { wish, nos, until_ms, flights: [], probe: false, waited_ms, failing };
+  }
+
+  async #pump(): Promise<void> {
+    if (this.#pumping) return;
+    this.#pumping = true;
+    try {
+      while (this.#queue.length > 0) {
+        this.#serve();
+        if (this.#queue.length > 0) await this.#draw(false);
+      }
+    } catch (thrown) {
+      for (const waiter of this.#queue.splice(0)) waiter.reject(thrown);
+    } finally {
+      this.#pumping = false;
+      void this.#tidy();
+    }
+  }
+
+  #serve(): void {
+    const now_ms = this.#parts.clock.elapsed_ms();
+    let served = 0;
+    for (const waiter of this.#queue) {
+      if (waiter.signal.aborted) waiter.reject(waiter.signal.reason);
+      else {
+        const permit = this.#spend(waiter.costs, now_ms, now_ms - waiter.since_ms);
+        if (!permit) break;
+        waiter.resolve(permit);
+      }
+      served += 1;
+    }
+    this.#queue.splice(0, served);
+  }
+
+  async #draw(probe: boolean): Promise<void> {
+    const { clock, db } = this.#parts;
+    if (!this.#declared) await declareBudgets(db, this.#wish.budgets);
+    this.#declared = true;
+    const first = this.#queue[0]!;
+    const purse = this.#purse;
+    this.#purse = null;
+    const before_ms = clock.elapsed_ms();
+    const demand = this.#single
+      ? first.costs
+      : first.costs.map((_, k) => this.#queue.reduce((sum, waiter) => sum + waiter.costs[k]!, 0));
+    const taken = await takeBudgets(db, {
+      upstream: this.#wish.upstream,
+      probe,
+      budgets: this.#names,
+      share: this.#wish.share,
+      need: first.costs,
+      demand: probe ? first.costs : demand,
+      ahead: this.#ahead(before_ms, probe),
+      back: purse?.units ?? first.costs.map(() => 0),
+      back_no: purse?.nos ?? first.costs.map(() => 0n),
+      flight_ms: FLIGHT_MS,
+    });
+    this.#declared = taken.known === this.#names.length;
+    if (!this.#declared) return;
+    if (taken.wait_ms > 0) return this.#wait(taken, probe);
+    this.#spent = this.#spent.map(() => 0);
+    this.#drawn_ms = before_ms;
+    this.#refused = null;
+    const { granted: units, nos, failing } = taken;
+    // From before we asked: the database's moment was no earlier, so no call leaves later than its grant lives.
+    const until_ms = before_ms + taken.life_ms;
+    if (!this.#single && !probe) this.#purse = { units, nos, until_ms, failing };
+    else this.#give(first, { nos, until_ms, failing, flights: taken.flights, probe });
+  }
+
+  #give(first: Waiter, granted: Pick<Permit, "nos" | "until_ms" | "failing" | "flights" | "probe">): void {
+    this.#queue.shift();
+    const waited_ms = this.#parts.clock.elapsed_ms() - first.since_ms;
+    first.resolve({ ...granted, wish: { ...this.#wish, costs: first.costs }, waited_ms });
+  }
+
+  /** As much as half a life of a grant will need, if it goes on as it went. */
+  #ahead(now_ms: number, probe: boolean): number[] {
+    const passed_ms = Math.max(1, now_ms - this.#drawn_ms);
+    const life_ms = Math.min(...this.#wish.budgets.map((b) => b.life_ms), 500);
+    return this.#spent.map((spent) => (this.#single || probe ? 0 : (spent / passed_ms) * (life_ms / 2)));
+  }
+
+  /** A short wait is waited here; a long one ends the pulls that wait, each with the time of its own turn. */
+  async #wait(taken: Taken, probing: boolean): Promise<void> {
+    const { clock, probe, leave } = this.#parts;
+    if (probing) await leave(this.#wish.upstream);
+    else if (taken.why === "probe" && (await probe(this.#wish.upstream))) return this.#draw(true);
+    const wait_ms = taken.why === "probe" ? BELIEVE_MS : taken.wait_ms;
+    const told = { ...taken, wait_ms };
+    const now_ms = clock.elapsed_ms();
+    this.#refused = { taken: told, at_ms: now_ms, turned_away: 0 };
+    const patient: Waiter[] = [];
+    for (const waiter of this.#queue) {
+      const here_ms = now_ms - waiter.since_ms + wait_ms + this.#behind_ms(told, patient.length, waiter.costs);
+      if (here_ms < WAIT_HERE_MS) patient.push(waiter);
+      else waiter.reject(this.#busy(told, wait_ms, waiter.costs));
+    }
+    this.#queue = patient;
+    if (patient.length > 0) await clock.sleep(Math.max(wait_ms, GATHER_MS));
+  }
+
+  /** How much longer those have to wait who stand behind others. */
+  #behind_ms(taken: Taken, place: number, costs: number[]): number {
+    if (taken.why === "out") return place * 25;
+    const k = this.#names.indexOf(taken.refused ?? "");
+    return taken.per_ms && k >= 0 ? (place * costs[k]!) / taken.per_ms : 0;
+  }
+
+  #busy(taken: Taken, wait_ms: number, costs: number[]): TidemarkError {
+    const place = this.#refused ? this.#refused.turned_away++ : 0;
+    return busy(this.#wish, taken, Math.max(wait_ms, WAIT_HERE_MS) + this.#behind_ms(taken, place, costs));
+  }
+
+  /** Gives back what is not spent while the grant lives. */
+  async #tidy(): Promise<void> {
+    if (!this.#purse || this.#tidying) return;
+    const { clock } = this.#parts;
+    const tidying = new AbortController();
+    this.#tidying = tidying;
+    while (this.#purse && !tidying.signal.aborted) {
+      const left_ms = this.#purse.until_ms - clock.elapsed_ms();
+      if (left_ms <= 0) break;
+      await clock.sleep(left_ms, tidying.signal);
+    }
+    this.#tidying = null;
+    if (!this.#pumping) await this.#return();
+  }
+
+  async #return(): Promise<void> {
+    const purse = this.#purse;
+    this.#purse = null;
+    if (!purse?.units.some((n) => n > 0)) return;
+    const back = { budgets: this.#names, units: purse.units, nos: purse.nos };
+    // What cannot be given back counts as spent.
+    await giveBack(this.#parts.db, this.#wish.share, back).catch(() => undefined);
+  }
+
+  /** Forgets what was drawn: the upstream says that there is nothing left, or that we must wait. */
+  void(): void {
+    this.#purse = null;
+    this.#refused = null;
+    this.#tidying?.abort();
+  }
+
+  async close(): Promise<void> {
+    this.#tidying?.abort();
+    await this.#return();
+  }
+}
+
+/** Being put off, as an error that ends a pull with `later`. */
+export function busy(wish: Pick<Wish, "upstream" | "share">, taken: Taken, wait_ms: number): TidemarkError {
+  const of = wish.share === "" ? "" : ` in its share "${wish.share}"`;
+  const sentences = {
+    spent: `The allowance of ${taken.refused} is spent${of}.`,
+    out: `As many calls to ${taken.refused} are out as may be at once.`,
+    closed: taken.said ?? `${taken.refused} is closed.`,
+    probe: `${wish.upstream} is believed down, and one call is testing it.`,
+  };
+  return new TidemarkError("UpstreamBusy", sentences[taken.why ?? "spent"], {
+    wait_ms,
+    details: { upstream: wish.upstream, budget: taken.refused, why: taken.why },
+  });
+}

@@ -1,0 +1,97 @@
+/** Who is let out: picks the credential with most left, and takes what the call costs, before anything is sent. */
+import sql from "sql-template-tag";
+import type { Clock } from "../clock.ts";
+import type { FetchRequest, Upstream } from "../contract.ts";
+import { hasCode, TidemarkError } from "../errors.ts";
+import type { Queryable } from "../store/db.ts";
+import type { Credential } from "./credential.ts";
+import type { Grants } from "./grant.ts";
+import type { Permit } from "./grant-line.ts";
+import { type NamedWish, wishOf } from "./upstream-wish.ts";
+
+/** How long a ranking of accounts is believed. */
+const RANKED_MS = 500;
+
+export interface Admitted {
+  permit: Permit;
+  wish: NamedWish;
+  credential: Credential | null;
+}
+
+export interface AdmissionParts {
+  db: Queryable;
+  clock: Clock;
+  grants: Grants;
+}
+
+export class Admission {
+  readonly #parts: AdmissionParts;
+  readonly #ranked = new Map<string, { at_ms: number; pool: Credential[] }>();
+
+  constructor(parts: AdmissionParts) {
+    this.#parts = parts;
+  }
+
+  /** One permit; or the reason of whoever would let us out soonest. */
+  async admit(
+    upstream: Upstream,
+    target: URL,
+    request: FetchRequest,
+    pool: Credential[] | null,
+    signal: AbortSignal,
+  ): Promise<Admitted> {
+    if (pool === null) return this.#take(wishOf(upstream, target, request, null), null, signal);
+    let soonest: TidemarkError | null = null;
+    for (const credential of await this.#rank(upstream, target, request, pool)) {
+      const wish = wishOf(upstream, target, request, credential.account);
+      try {
+        return await this.#take(wish, credential, signal);
+      } catch (thrown) {
+        if (!hasCode(thrown, "UpstreamBusy") || thrown.details.budget === upstream.name) throw thrown;
+        if (!soonest || (thrown.wait_ms ?? 0) < (soonest.wait_ms ?? 0)) soonest = thrown;
+      }
+    }
+    throw soonest ?? new TidemarkError("UpstreamForbids", `There is no credential for ${upstream.name}.`);
+  }
+
+  /** A permit that was waited for too long is given back and asked for again. */
+  async #take(wish: NamedWish, credential: Credential | null, signal: AbortSignal): Promise<Admitted> {
+    const { grants, clock } = this.#parts;
+    for (;;) {
+      const permit = await grants.take(wish, signal);
+      if (clock.elapsed_ms() < permit.until_ms || permit.probe) return { permit, wish, credential };
+      await grants.settle(permit, wish.costs);
+    }
+  }
+
+  async #rank(upstream: Upstream, target: URL, request: FetchRequest, pool: Credential[]): Promise<Credential[]> {
+    if (pool.length < 2) return pool;
+    const { db, clock } = this.#parts;
+    const wishes = pool.map((c) => wishOf(upstream, target, request, c.account));
+    const key = `${request.share ?? ""}\u0000${wishes.map((w) => w.budgets.map((b) => b.budget).join()).join()}`;
+    const known = this.#ranked.get(key);
+    if (known && clock.elapsed_ms() - known.at_ms < RANKED_MS) return known.pool;
+    const left = await readLeft(
+      db,
+      wishes.flatMap((w) => w.budgets.map((b) => b.budget)),
+      request.share ?? "",
+    );
+    const scores = wishes.map((w) => Math.min(...w.budgets.map((b) => left.get(b.budget) ?? 1)));
+    const ranked = pool.map((credential, i) => ({ credential, score: scores[i]! })).sort((a, b) => b.score - a.score);
+    const best = ranked.map((r) => r.credential);
+    if (this.#ranked.size > 1_000) this.#ranked.clear();
+    this.#ranked.set(key, { at_ms: clock.elapsed_ms(), pool: best });
+    return best;
+  }
+}
+
+/** Which part of each budget is left for a share; below none where it is closed. */
+async function readLeft(db: Queryable, budgets: string[], share: string): Promise<Map<string, number>> {
+  const { rows } = await db.query<{ budget: string; part: number }>(sql`
+    select b.budget,
+           case when b.closed_until > tidemark.now() then -1 when b.room = 0 then 1
+                else least(1, tidemark.budget_left(tidemark.budget_at(b, tidemark.now()),
+                                coalesce(array_position(b.share, ${share}), cardinality(b.share))) / b.room) end as part
+      from tidemark.budget b where b.budget = any(${budgets}::text[])`);
+  return new Map(rows.map((row) => [row.budget, row.part]));
+}
