@@ -1,16 +1,15 @@
 /** The one HTTP client: everything that Tidemark calls goes through here, guarded at every hop and bounded in every direction. */
 import { isIP } from "node:net";
-import type { Agent } from "undici";
 import type { Clock } from "../clock.ts";
 import { asTidemarkError, TidemarkError } from "../errors.ts";
 import { BYTES_MAX, type Call, type OutboundAnswer, type StreamedAnswer, type StreamedBody } from "./call.ts";
-import { CheckedHosts, makeConnector } from "./connector.ts";
+import { makeConnector } from "./connector.ts";
 import { decoded, encodingsOf } from "./decode.ts";
 import { Exchange } from "./exchange.ts";
-import { Guard, type GuardParts } from "./guard.ts";
+import { type Address, Guard, type GuardParts } from "./guard.ts";
 import { HostSlots } from "./host-slots.ts";
 import { Journey } from "./journey.ts";
-import { openLines } from "./lines.ts";
+import { Lines } from "./lines.ts";
 import { nextHop, type Sent } from "./redirect.ts";
 import { sentHeaders } from "./sent-headers.ts";
 import { hostOf, readTarget } from "./target.ts";
@@ -36,8 +35,7 @@ export class Outbound {
   readonly #parts: OutboundParts;
   readonly #guard: Guard;
   readonly #slots: HostSlots;
-  readonly #hosts = new CheckedHosts();
-  readonly #lines: Agent;
+  readonly #lines: Lines;
 
   constructor(parts: OutboundParts) {
     const { clock, connections_per_host = CONNECTIONS_PER_HOST, ca } = parts;
@@ -45,13 +43,13 @@ export class Outbound {
     this.#guard = new Guard(parts);
     this.#slots = new HostSlots(connections_per_host);
     const checkAddress = (address: string, host: string) => this.#guard.checkAddress(address, host);
-    const connector = makeConnector({ clock, hosts: this.#hosts, checkAddress, ...(ca === undefined ? {} : { ca }) });
-    this.#lines = openLines(connector);
+    const connector = makeConnector({ clock, checkAddress, ...(ca === undefined ? {} : { ca }) });
+    this.#lines = new Lines(connector, connections_per_host);
   }
 
   /** Ends every call under way, and every connection. */
   async close(): Promise<void> {
-    await this.#lines.destroy();
+    await this.#lines.close();
   }
 
   /** The answer with its whole body. Every status is an answer; what is thrown is a TidemarkError with the record in its details. */
@@ -119,27 +117,35 @@ export class Outbound {
 
   /** Checks where it goes, waits for its turn, and sends it. */
   async #open(sent: Sent, journey: Journey): Promise<Exchange> {
-    const { clock } = this.#parts;
-    const { url, method, headers, body } = sent;
-    const { signal, timeouts } = journey;
-    const host = hostOf(url);
+    const { url } = sent;
+    const { signal } = journey;
     const addresses = await this.#check(url, journey);
-    const giveBack = await this.#slots.take(host, signal);
-    const forget = this.#hosts.hold(host, { addresses, connect_ms: timeouts.connect_ms });
-    const wire_bytes_max = journey.call.wire_bytes_max ?? BYTES_MAX;
-    const exchange = new Exchange({ host: url.host, clock, timeouts, wire_bytes_max });
+    const giveBack = await this.#slots.take(url.hostname, signal);
+    try {
+      const exchange = this.#begin(sent, journey, addresses);
+      void exchange.over.then(giveBack);
+      return exchange;
+    } catch (thrown) {
+      giveBack();
+      throw thrown;
+    }
+  }
+
+  #begin({ url, method, headers, body }: Sent, journey: Journey, addresses: readonly Address[]): Exchange {
+    const { clock } = this.#parts;
+    const { signal, timeouts, call } = journey;
+    const line = this.#lines.take(url, { addresses, connect_ms: timeouts.connect_ms }, journey.repeated);
+    const wire_bytes_max = call.wire_bytes_max ?? BYTES_MAX;
+    const exchange = new Exchange({ host: url.host, line, clock, timeouts, wire_bytes_max });
     const hurry = () => exchange.fail(asTidemarkError(signal.reason));
     signal.addEventListener("abort", hurry, { once: true });
     void exchange.over.then(() => {
       signal.removeEventListener("abort", hurry);
-      forget();
-      giveBack();
+      if (exchange.complete) this.#lines.giveBack(line);
+      else this.#lines.drop(line);
     });
     journey.through(exchange);
-    const path = `${url.pathname}${url.search}`;
-    const request = { origin: url.origin, path, method, headers, body, onLine: exchange.onLine };
-    if (signal.aborted) hurry();
-    else this.#lines.dispatch(request, exchange);
+    line.client.dispatch({ path: `${url.pathname}${url.search}`, method, headers, body }, exchange);
     return exchange;
   }
 

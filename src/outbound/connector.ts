@@ -7,58 +7,32 @@ import { plainAddress } from "./address.ts";
 import type { Address } from "./guard.ts";
 import { timeLimit } from "./time-limit.ts";
 
-export interface Checked {
-  addresses: readonly Address[];
-  /** How long a connection to them may take. */
-  connect_ms: number;
-}
-
-/** What was checked for each host that is being called; forgotten with the last call. */
-export class CheckedHosts {
-  readonly #hosts = new Map<string, { checked: Checked; calls: number }>();
-
-  /** Keeps it until the function that it returns is called. The newest check stands for all calls to a host. */
-  hold(host: string, checked: Checked): () => void {
-    const held = this.#hosts.get(host) ?? { checked, calls: 0 };
-    held.checked = checked;
-    held.calls += 1;
-    this.#hosts.set(host, held);
-    return () => {
-      held.calls -= 1;
-      if (held.calls === 0) this.#hosts.delete(host);
-    };
-  }
-
-  of(host: string): Checked | null {
-    return this.#hosts.get(host)?.checked ?? null;
-  }
-
-  get size(): number {
-    return this.#hosts.size;
-  }
-}
-
 export interface ConnectorParts {
   clock: Clock;
-  hosts: CheckedHosts;
   /** Throws when an address must not be spoken to. */
   checkAddress(address: string, host: string): void;
-  /** Certificates to trust besides the usual ones. */
+  /** A certificate to trust in the place of the usual ones. */
   ca?: string;
 }
 
+export interface Connecting {
+  /** All of them checked, for the call that wants the connection. */
+  addresses: readonly Address[];
+  connect_ms: number;
+  /** Nobody wants it any more. */
+  signal: AbortSignal;
+}
+
 /**
- * TCP first; whom it reached is compared with what was checked before a byte is sent, TLS included. Trusting `lookup` alone
- * would be enough today; this holds even if a later Node or a proxying network finds another way to pick the address.
+ * A function from what was checked to what undici calls when it wants a connection. TCP first; whom it reached is compared with what
+ * was checked before a byte is sent, TLS included. Handing `lookup` the addresses would be enough today; this holds even if a later
+ * Node, or a network that redirects, finds another way to pick one.
  */
-export function makeConnector(parts: ConnectorParts): buildConnector.connector {
+export function makeConnector(parts: ConnectorParts): (wanted: Connecting) => buildConnector.connector {
   const secure = buildConnector({ timeout: 0, allowH2: false, ...(parts.ca === undefined ? {} : { ca: parts.ca }) });
-  return (options, callback) => {
+  return (wanted) => (options, callback) => {
+    const { addresses, connect_ms, signal } = wanted;
     const host = options.hostname.replace(/^\[|\]$/g, "");
-    const checked = parts.hosts.of(host);
-    // Whoever wanted it has given up meanwhile.
-    if (!checked) return callback(new TidemarkError("UpstreamDown", `${host} is no longer called.`), null);
-    const { addresses, connect_ms } = checked;
     const socket = connectTcp({
       host,
       port: Number(options.port || (options.protocol === "https:" ? 443 : 80)),
@@ -68,17 +42,19 @@ export function makeConnector(parts: ConnectorParts): buildConnector.connector {
       keepAliveInitialDelay: 60_000,
       noDelay: true,
     });
-    const lift = timeLimit(parts.clock, connect_ms, () =>
-      end(new TidemarkError("UpstreamDown", `${host} did not accept a connection within ${connect_ms} ms.`), null),
-    );
+    const giveUp = (what: string) => () => end(new TidemarkError("UpstreamDown", `${host} ${what}.`), null);
+    const unwanted = giveUp("is no longer called");
+    const lift = timeLimit(parts.clock, connect_ms, giveUp(`did not accept a connection within ${connect_ms} ms`));
     let over = false;
     const end: buildConnector.Callback = (...result) => {
       if (over) return;
       over = true;
       lift();
+      signal.removeEventListener("abort", unwanted);
       if (result[0]) socket.destroy();
       callback(...result);
     };
+    signal.addEventListener("abort", unwanted, { once: true });
     socket.on("error", (error) => end(error, null));
     socket.once("connect", () => {
       try {
@@ -96,8 +72,13 @@ function checkReached(parts: ConnectorParts, socket: Socket, host: string, addre
   const reached = plainAddress(socket.remoteAddress ?? "");
   if (reached === null) throw new TidemarkError("UpstreamDown", `${host} closed the connection at once.`);
   parts.checkAddress(reached, host);
-  if (!addresses.some(({ address }) => plainAddress(address) === reached))
+  if (!isAmong(reached, addresses))
     throw new TidemarkError("OutboundForbidden", `${host} was reached at ${reached}, which had not been checked.`);
+}
+
+export function isAmong(address: string, addresses: readonly Address[]): boolean {
+  const plain = plainAddress(address);
+  return plain !== null && addresses.some((one) => plainAddress(one.address) === plain);
 }
 
 /** In the place of a resolver: answers with what was checked. */

@@ -15,6 +15,7 @@ const HINTS_MAX = 20;
 export interface ExchangeParts {
   /** As sentences name it. */
   host: string;
+  line: Line;
   clock: Clock;
   timeouts: Timeouts;
   wire_bytes_max: number;
@@ -32,7 +33,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #parts: ExchangeParts;
   readonly #waiting: Uint8Array[] = [];
   #controller: Dispatcher.DispatchController | null = null;
-  #line: Line | null = null;
   #reused = false;
   #read_before = 0;
   #hints = 0;
@@ -55,15 +55,15 @@ export class Exchange implements Dispatcher.DispatchHandler {
     });
   }
 
-  /** Nothing of an answer came, because a connection that had been kept was closed under us: it was not refused, only unlucky. */
-  get unlucky(): boolean {
-    return this.#reused && wasClosed(this.#thrown) && this.#line?.socket?.bytesRead === this.#read_before;
+  /** All of the answer has arrived. */
+  get complete(): boolean {
+    return this.#ended;
   }
 
-  readonly onLine = (line: Line): void => {
-    this.#line = line;
-    line.isWanted = () => this.#error === null;
-  };
+  /** Nothing of an answer came, because a connection that had been kept was closed under us: it was not refused, only unlucky. */
+  get unlucky(): boolean {
+    return this.#reused && wasClosed(this.#thrown) && this.#parts.line.socket?.bytesRead === this.#read_before;
+  }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
@@ -71,7 +71,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       controller.abort(this.#error);
       return;
     }
-    const line = this.#line!;
+    const { line } = this.#parts;
     this.#reused = line.calls > 0;
     line.calls += 1;
     this.#read_before = line.socket?.bytesRead ?? 0;
@@ -169,8 +169,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   #finish(): void {
     this.#lift();
-    this.#stir();
     this.#close();
+    this.#stir();
   }
 }
 

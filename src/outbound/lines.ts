@@ -1,70 +1,117 @@
-/** The connections that are kept for each origin, with what a call wants to know of the one that it got. */
+/** The connections to each host: one call at a time on each, kept for a while for the next, and never more than allowed. */
 import type { Socket } from "node:net";
-import { Agent, type buildConnector, Client, type Dispatcher, Pool } from "undici";
+import { type buildConnector, Client } from "undici";
+import { TidemarkError } from "../errors.ts";
+import { type Connecting, isAmong } from "./connector.ts";
 
 /** The head of an answer may be as long as this. */
-export const HEAD_BYTES_MAX = 64 * 1024;
-/** A connection without a call is kept this long, also when its server would keep it longer. */
+const HEAD_BYTES_MAX = 64 * 1024;
+/** A connection without a call is kept this long; at most this long when its server says how long it would keep it. */
 const IDLE_MS = 4_000;
 const IDLE_MS_MAX = 60_000;
 
-/** One connection as the call on it sees it. */
-export interface Line {
-  socket: Socket | null;
+type Connector = (wanted: Connecting) => buildConnector.connector;
+type Checked = Omit<Connecting, "signal">;
+
+/** One connection, or the wish for one. */
+export class Line {
+  readonly origin: string;
+  readonly host: string;
+  readonly client: Client;
+  socket: Socket | null = null;
   /** Calls that it has carried, so that a call knows whether it is the first. */
-  calls: number;
-  /** Whether the call that came last still wants it. */
-  isWanted(): boolean;
-}
+  calls = 0;
+  busy = true;
+  /** What was checked for the call that has it. */
+  checked: Checked;
+  readonly #stop = new AbortController();
 
-export interface LinedRequest extends Dispatcher.DispatchOptions {
-  /** Told which connection the request goes to, before it is sent. */
-  onLine(line: Line): void;
-}
-
-/** undici's client for one connection; it remembers the socket, which undici does not hand out. */
-class LineClient extends Client {
-  readonly #line: Line;
-
-  constructor(origin: URL, options: Client.Options) {
-    const line: Line = { socket: null, calls: 0, isWanted: () => true };
-    const connect = options.connect as buildConnector.connector;
-    super(origin, {
-      ...options,
-      connect: (where, callback) => {
-        // After a call was cancelled undici connects again on its behalf, and only then sees that nobody is there.
-        if (!line.isWanted()) return callback(new Error("the call was cancelled"), null);
-        connect(where, (...result) => {
-          line.socket = result[1];
-          line.calls = 0;
+  constructor(url: URL, checked: Checked, connector: Connector) {
+    this.origin = url.origin;
+    this.host = url.hostname;
+    this.checked = checked;
+    this.client = new Client(url.origin, {
+      connect: (where, callback) =>
+        connector({ ...this.checked, signal: this.#stop.signal })(where, (...result) => {
+          this.socket = result[1];
+          this.calls = 0;
           callback(...result);
-        });
-      },
+        }),
+      pipelining: 1,
+      allowH2: false,
+      // Times are kept by our own clock; undici's goes in steps of half a second.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      keepAliveTimeout: IDLE_MS,
+      keepAliveMaxTimeout: IDLE_MS_MAX,
+      maxHeaderSize: HEAD_BYTES_MAX,
     });
-    this.#line = line;
   }
 
-  override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
-    (options as LinedRequest).onLine(this.#line);
-    return super.dispatch(options, handler);
+  get alive(): boolean {
+    return this.socket !== null && !this.socket.destroyed;
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await this.client.destroy();
   }
 }
 
 /**
- * Times are not undici's business: it counts by a clock of its own, in steps of half a second. Neither is how many connections
- * there are: its pool forgets who waits in it when the connection that they wait for fails. Whoever calls has a slot already.
+ * Not undici's pool: that forgets who waits in it when the connection that they wait for fails, connects once more for a call that
+ * was cancelled, and does not say which connection a call got, or whether it was a new one.
  */
-export function openLines(connect: buildConnector.connector): Agent {
-  return new Agent({
-    connect,
-    pipelining: 1,
-    allowH2: false,
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    keepAliveTimeout: IDLE_MS,
-    keepAliveMaxTimeout: IDLE_MS_MAX,
-    maxHeaderSize: HEAD_BYTES_MAX,
-    factory: (origin, options) =>
-      new Pool(origin, { ...options, factory: (to, inner) => new LineClient(to, inner as Client.Options) }),
-  });
+export class Lines {
+  readonly #connector: Connector;
+  readonly #most: number;
+  readonly #hosts = new Map<string, Set<Line>>();
+  #closed = false;
+
+  constructor(connector: Connector, most: number) {
+    this.#connector = connector;
+    this.#most = most;
+  }
+
+  /** A kept connection to one of the addresses that were checked, or a new one. Who calls has a slot of the host already. */
+  take(url: URL, checked: Checked, fresh: boolean): Line {
+    if (this.#closed)
+      throw new TidemarkError("UpstreamDown", `The call to ${url.host} was not made, because no more calls are made.`);
+    const lines = this.#hosts.get(url.hostname) ?? new Set();
+    const idle = [...lines].filter((line) => !line.busy);
+    const kept = idle.findLast((line) => line.origin === url.origin && line.alive && isChecked(line, checked));
+    if (kept && !fresh) {
+      kept.busy = true;
+      kept.checked = checked;
+      return kept;
+    }
+    if (lines.size >= this.#most && idle[0]) this.drop(idle[0]);
+    const line = new Line(url, checked, this.#connector);
+    line.client.on("disconnect", () => {
+      if (!line.busy) this.drop(line);
+    });
+    this.#hosts.set(url.hostname, lines.add(line));
+    return line;
+  }
+
+  /** Its call is over and its answer complete: the next may have it. */
+  giveBack(line: Line): void {
+    line.busy = false;
+    if (!line.alive) this.drop(line);
+  }
+
+  drop(line: Line): void {
+    const lines = this.#hosts.get(line.host);
+    lines?.delete(line);
+    if (lines?.size === 0) this.#hosts.delete(line.host);
+    void line.close();
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.all([...this.#hosts.values()].flatMap((lines) => [...lines].map((line) => line.close())));
+    this.#hosts.clear();
+  }
 }
+
+const isChecked = (line: Line, { addresses }: Checked): boolean => isAmong(line.socket?.remoteAddress ?? "", addresses);

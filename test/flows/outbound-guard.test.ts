@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { realClock } from "../../src/clock.ts";
-import { CheckedHosts, makeConnector } from "../../src/outbound/connector.ts";
+import { makeConnector } from "../../src/outbound/connector.ts";
 import { answers, elsewhere, loopback, nonsense, v4 } from "./outbound-hostile.ts";
 import { client, closeAll, failureOf, type Opened, rawServer, webServer } from "./outbound-rig.ts";
 
@@ -120,9 +120,8 @@ describe("a connection", () => {
     checked: string[],
   ) => {
     const listening = await rawServer(() => undefined);
-    const hosts = new CheckedHosts();
-    hosts.hold("127.0.0.1", { addresses: checked.map(v4), connect_ms: 10_000 });
-    const connect = makeConnector({ clock: realClock, hosts, checkAddress });
+    const wanted = { addresses: checked.map(v4), connect_ms: 10_000, signal: new AbortController().signal };
+    const connect = makeConnector({ clock: realClock, checkAddress })(wanted);
     const error = await new Promise<Error | null>((resolve) => {
       connect({ hostname: "127.0.0.1", protocol, port: String(listening.port) }, (...[thrown]) => resolve(thrown));
     });
@@ -153,14 +152,16 @@ describe("a connection", () => {
     },
   );
 
-  it("is not made for a host that nobody calls", async () => {
-    const connect = makeConnector({ clock: realClock, hosts: new CheckedHosts(), checkAddress: () => undefined });
-    const error = await new Promise<Error | null>((resolve) => {
-      connect({ hostname: "127.0.0.1", protocol: "http:", port: String(server.port) }, (...[thrown]) =>
-        resolve(thrown),
-      );
-    });
-    expect(error?.message).toBe("127.0.0.1 is no longer called.");
-    expect(server.connections).toHaveLength(0);
+  it("that is kept is used again only while its address is among those that were checked", async () => {
+    const kept = await webServer();
+    let addresses = [v4("127.0.0.1")];
+    const caller = client({ resolve: async () => addresses });
+    const ask = async () => (await caller.call(`http://moving.example:${kept.port}/`)).record.remote_address;
+    expect([await ask(), await ask()]).toEqual(["127.0.0.1", "127.0.0.1"]);
+    expect(kept.connections).toHaveLength(1);
+    addresses = [v4("127.0.0.2")];
+    // Nobody listens there at this port; what matters is that the kept connection is not taken for it.
+    expect((await failureOf(ask())).message).toContain("could not be reached");
+    expect(kept.requests).toHaveLength(2);
   });
 });
