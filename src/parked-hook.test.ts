@@ -56,6 +56,15 @@ it("tells of resources and messages, and of nothing after it was stopped", async
   });
 });
 
+it("sends what stands before an @ as credentials, and not in the address", async () => {
+  const events = new Events();
+  const hook = startParkedHook(url().replace("://", "://user:word@"), events, realClock);
+  events.emit("parked", parked);
+  await hook.stop();
+  const basic = `Basic ${Buffer.from("user:word").toString("base64")}`;
+  expect(got).toMatchObject([{ path: "/hook/secret?x=1", authorization: basic }]);
+});
+
 it("gives up on one that does not answer", async () => {
   const clock = new VirtualClock();
   const events = new Events();

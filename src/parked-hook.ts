@@ -1,11 +1,14 @@
 /** Tells somebody else's address when something is parked; whatever becomes of that, it disturbs nobody here. */
-import { Agent } from "undici";
 import type { Clock } from "./clock.ts";
 import { type Events, eventSentence } from "./events.ts";
+import { Outbound } from "./outbound/client.ts";
 
 const TIMEOUT_MS = 10_000;
 /** More at once are dropped: when thousands are parked together the first hundred have said it. */
 const UNDER_WAY_MOST = 100;
+const CONNECTIONS_MOST = 4;
+/** The operator typed this address, so it may be anywhere. */
+const EVERYWHERE = ["0.0.0.0/0", "::/0"];
 
 export interface ParkedHook {
   /** Hears no more, and waits for what is under way. */
@@ -14,11 +17,16 @@ export interface ParkedHook {
 
 /** POSTs `{event, sentence, at, …}` for each resource or message that is parked from now on. */
 export function startParkedHook(url: string, events: Events, clock: Clock): ParkedHook {
-  const agent = new Agent({ connections: 4, connect: { timeout: TIMEOUT_MS } });
+  const outbound = new Outbound({
+    clock,
+    user_agent: "tidemark",
+    allow_private: EVERYWHERE,
+    connections_per_host: CONNECTIONS_MOST,
+  });
   const under_way = new Set<Promise<void>>();
   const tell = (body: Record<string, unknown>): void => {
     if (under_way.size >= UNDER_WAY_MOST) return;
-    const sending: Promise<void> = post(agent, url, body, clock).finally(() => under_way.delete(sending));
+    const sending: Promise<void> = post(outbound, url, body).finally(() => under_way.delete(sending));
     under_way.add(sending);
   };
   const offs = [
@@ -32,37 +40,32 @@ export function startParkedHook(url: string, events: Events, clock: Clock): Park
     stop: async () => {
       for (const off of offs) off();
       await Promise.all(under_way);
-      await agent.destroy();
+      await outbound.close();
     },
   };
 }
 
 /** The address is a secret, so a failure is not told with it; Node's own warning says that there was one. */
-async function post(agent: Agent, url: string, body: Record<string, unknown>, clock: Clock): Promise<void> {
-  const late = new AbortController();
-  const done = new AbortController();
-  void clock.sleep(TIMEOUT_MS, done.signal).then(() => late.abort());
+async function post(outbound: Outbound, url: string, body: Record<string, unknown>): Promise<void> {
   try {
     const target = new URL(url);
     const credentials = target.username
       ? Buffer.from(`${target.username}:${target.password}`).toString("base64")
       : null;
-    const response = await agent.request({
-      origin: target.origin,
-      path: `${target.pathname}${target.search}`,
+    target.username = "";
+    target.password = "";
+    const { status, body: answer } = await outbound.stream(target.href, {
       method: "POST",
       headers: {
         "content-type": "application/json",
         ...(credentials ? { authorization: `Basic ${credentials}` } : {}),
       },
       body: JSON.stringify(body),
-      signal: late.signal,
+      timeouts: { connect_ms: TIMEOUT_MS, whole_ms: TIMEOUT_MS },
     });
-    await response.body.dump();
-    if (response.statusCode >= 400) process.emitWarning(`TIDEMARK_PARKED_HOOK answered HTTP ${response.statusCode}`);
+    answer.cancel();
+    if (status >= 400) process.emitWarning(`TIDEMARK_PARKED_HOOK answered HTTP ${status}`);
   } catch {
     process.emitWarning("TIDEMARK_PARKED_HOOK could not be reached");
-  } finally {
-    done.abort();
   }
 }
