@@ -17,8 +17,8 @@ const sent: Sent = {
   body: null,
 };
 const post: Sent = { ...sent, method: "POST", body: "b" };
-const any: Redirects = { follow: "any" };
-const hop = (from: Sent, to: string | undefined, status = 302, policy: Redirects = any, taken = 0) =>
+const anywhere: Redirects = { follow: "any" };
+const hop = (from: Sent, to: string | undefined, status = 302, policy: Redirects = anywhere, taken = 0) =>
   nextHop(from, status, to, { policy, taken, secret_headers: ["X-Api-Key"] });
 const credentials = (next: Sent | null) =>
   ["authorization", "cookie", "x-api-key"].filter((name) => name in (next?.headers ?? {}));
@@ -68,8 +68,8 @@ describe("which are followed", () => {
   });
 
   it("as many as are allowed, and then it is an error that names the host alone", () => {
-    expect(hop(sent, "/to", 302, any, 4)).not.toBeNull();
-    expect(() => hop(sent, "/to", 302, any, 5)).toThrow("a.example redirected more than 5 times.");
+    expect(hop(sent, "/to", 302, anywhere, 4)).not.toBeNull();
+    expect(() => hop(sent, "/to", 302, anywhere, 5)).toThrow("a.example redirected more than 5 times.");
     expect(() => hop(sent, "/to", 302, { follow: "any", most: 0 }, 0)).toThrow("more than 0 times");
   });
 
