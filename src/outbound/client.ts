@@ -88,7 +88,11 @@ export class Outbound {
         const exchange = await this.#send(sent, journey);
         const hop = { policy, taken: journey.redirects, secret_headers };
         const next = nextHop(sent, exchange.status, exchange.headers.location, hop);
-        if (next === null) return { journey, exchange, sent };
+        if (next === null) {
+          // Also where nobody reads: what has failed or arrived in full needs no watch any more.
+          void exchange.over.then(() => journey.end());
+          return { journey, exchange, sent };
+        }
         await discard(exchange);
         sent = next;
         journey.redirects += 1;

@@ -1,10 +1,11 @@
 /** Bodies: every encoding is undone, every bomb is stopped while it arrives, and nobody reads faster than somebody wants. */
+import type { Socket } from "node:net";
 import zlib from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
-import { realClock } from "../../src/clock.ts";
+import { type Clock, realClock } from "../../src/clock.ts";
 import type { Call } from "../../src/outbound/call.ts";
 import { VirtualClock } from "../../src/testing/virtual-clock.ts";
-import { client, closeAll, failureOf, webServer } from "./outbound-rig.ts";
+import { client, closeAll, failureOf, rawServer, webServer } from "./outbound-rig.ts";
 
 afterEach(closeAll);
 
@@ -116,6 +117,14 @@ describe("a bomb", () => {
     if (wire.length > 500_000) expect(error.details.wire_bytes).toBeLessThan(wire.length / 2);
   });
 
+  it.runIf(zstd)("of zstd that asks for a window of 128 MB does not get it", async () => {
+    // A frame with one byte in it; the sixth byte is its window: 10 + n / 8 bits.
+    const frame = (window: number) => Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0, window, 9, 0, 0, 0x78]);
+    expect((await (await serving(frame(13 * 8), "zstd"))()).bytes).toEqual(Buffer.from("x"));
+    const error = await failureOf((await serving(frame(17 * 8), "zstd"))());
+    expect(error.message).toContain("is not the zstd it is said to be");
+  });
+
   it("that goes off between two steps is stopped there", async () => {
     // The outer gzip holds 16 MB, of which the inner one would make almost nothing.
     const inner = Buffer.concat([zlib.gzipSync("small"), zlib.deflateRawSync(""), zeros]);
@@ -212,6 +221,26 @@ describe("a stream", () => {
       for await (const _ of forgotten.body);
     })();
     expect((await failureOf(reading)).message).toContain("did not complete its answer within 1000 ms");
+  });
+
+  it.each([
+    ["is broken off", (socket: Socket) => void socket.resetAndDestroy()],
+    ["has arrived in full", (socket: Socket) => void socket.write("xxxxx")],
+  ])("that nobody reads leaves nothing behind once it %s", async (_, then) => {
+    const server = await rawServer((socket) => {
+      socket.write("HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nxxxxx");
+    });
+    let sleepers = 0;
+    const sleep: Clock["sleep"] = async (ms, signal) => {
+      sleepers += 1;
+      await realClock.sleep(ms, signal);
+      sleepers -= 1;
+    };
+    await client({}, { ...realClock, sleep }).stream(server.url);
+    expect(sleepers).toBe(1);
+    then(server.connections[0]!.socket);
+    // Far less than the whole time, whose end would be waited for otherwise.
+    await expect.poll(() => sleepers, { timeout: 20_000 }).toBe(0);
   });
 
   it("is bounded like a call", async () => {
