@@ -83,9 +83,10 @@ export class Outbound {
     let sent: Sent = { url, method: (call.method ?? "GET").toUpperCase(), headers, body: call.body ?? null };
     const { redirects: policy = { follow: "none" }, secret_headers = [] } = call;
     const journey = new Journey(url.host, call, this.#parts.clock);
+    let exchange: Exchange | null = null;
     try {
       for (;;) {
-        const exchange = await this.#send(sent, journey);
+        exchange = await this.#send(sent, journey);
         const hop = { policy, taken: journey.redirects, secret_headers };
         const next = nextHop(sent, exchange.status, exchange.headers.location, hop);
         if (next === null) {
@@ -100,6 +101,7 @@ export class Outbound {
       }
     } catch (thrown) {
       const failure = journey.failure(thrown);
+      exchange?.cancel();
       journey.end();
       throw failure;
     }

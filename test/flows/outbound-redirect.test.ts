@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Redirects } from "../../src/outbound/call.ts";
 import { certificate, key } from "./outbound-certificate.ts";
 import { v4 } from "./outbound-hostile.ts";
-import { client, closeAll, failureOf, webServer } from "./outbound-rig.ts";
+import { client, closeAll, failureOf, rawServer, webServer } from "./outbound-rig.ts";
 
 /** What arrived, in order: the host that was named, the request, its body and its credentials. */
 let arrived: { host: string; line: string; body: string; credentials: string[] }[];
@@ -133,6 +133,20 @@ describe("a policy", () => {
     expect(arrived).toHaveLength(4);
   });
 });
+
+it.each(["/again", "https://[nonsense/"])(
+  "one to %s that is not followed any more holds no connection",
+  async (location) => {
+    const endless = await rawServer((socket) => {
+      socket.write(`HTTP/1.1 302 Found\r\nlocation: ${location}\r\ncontent-length: 1000000\r\n\r\nhalf`);
+    });
+    const one = client({ connections_per_host: 1 });
+    for (let round = 0; round < 2; round += 1) {
+      const error = await failureOf(one.call(endless.url, { redirects: { follow: "any", most: 0 } }));
+      expect(error).toMatchObject({ code: "UpstreamChanged", details: { status: 302 } });
+    }
+  },
+);
 
 it.each([
   [303, "GET /to", ""],
