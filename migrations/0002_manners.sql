@@ -310,7 +310,7 @@ begin
   if not probe and up.closed_until > moment and extract(epoch from up.closed_until - moment) * 1000 >= wait_ms then
     wait_ms := extract(epoch from up.closed_until - moment) * 1000;
     refused := of_upstream;
-    why := 'closed';
+    why := 'shut';
     said := up.closed_reason;
   elsif not probe and breaker <> 'closed' then
     wait_ms := greatest(wait_ms, 1);

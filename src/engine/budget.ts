@@ -52,9 +52,12 @@ export interface Taken {
   life_ms: number;
   /** 0 when it was granted; otherwise nothing was taken. */
   wait_ms: number;
-  /** Which budget or upstream refused, and why: its allowance is spent, enough calls are out, it is closed, or it has to be probed. */
+  /**
+   * Which budget or upstream refused, and why: the budget is spent, enough of its calls are out, it is closed; or the whole upstream
+   * is shut, or has to be probed.
+   */
   refused: string | null;
-  why: "spent" | "out" | "closed" | "probe" | null;
+  why: "spent" | "out" | "closed" | "shut" | "probe" | null;
   said: string | null;
   /** How fast the refusing budget fills for this share. */
   per_ms: number | null;

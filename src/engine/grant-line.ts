@@ -11,6 +11,8 @@ export const WAIT_HERE_MS = 250;
 const GATHER_MS = 10;
 /** How long we believe that an allowance is spent: others may have given something back. */
 const BELIEVE_MS = 1_000;
+/** How long those wait who would call while another call tests the upstream. */
+const PROBED_MS = 2_000;
 /** A call that is out and not renewed for so long was a dead worker's. */
 export const FLIGHT_MS = 10_000;
 
@@ -199,11 +201,12 @@ export class Line {
     first.resolve({ ...granted, wish: { ...this.#wish, costs: first.costs }, waited_ms });
   }
 
-  /** As much as half a life of a grant will need, if it goes on as it went. */
+  /** As much as half a life of a grant will need, if it goes on as it went; never more than was spent since the last one. */
   #ahead(now_ms: number, probe: boolean): number[] {
     const passed_ms = Math.max(1, now_ms - this.#drawn_ms);
     const life_ms = Math.min(...this.#wish.budgets.map((b) => b.life_ms), 500);
-    return this.#spent.map((spent) => (this.#single || probe ? 0 : (spent / passed_ms) * (life_ms / 2)));
+    const part = this.#single || probe ? 0 : Math.min(1, life_ms / 2 / passed_ms);
+    return this.#spent.map((spent) => spent * part);
   }
 
   /** A short wait is waited here; a long one ends the pulls that wait, each with the time of its own turn. */
@@ -211,7 +214,9 @@ export class Line {
     const { clock, probe, leave } = this.#parts;
     if (probing) await leave(this.#wish.upstream);
     else if (taken.why === "probe" && (await probe(this.#wish.upstream))) return this.#draw(true);
-    const wait_ms = taken.why === "probe" ? BELIEVE_MS : taken.wait_ms;
+    // The one call that tests it will soon be back, and most often it is well then.
+    const tested = taken.why === "probe" || (taken.why === "shut" && taken.breaker === "probing");
+    const wait_ms = tested ? Math.min(Math.max(taken.wait_ms, BELIEVE_MS), PROBED_MS) : taken.wait_ms;
     const told = { ...taken, wait_ms };
     const now_ms = clock.elapsed_ms();
     this.#refused = { taken: told, at_ms: now_ms, turned_away: 0 };
@@ -281,6 +286,7 @@ export function busy(wish: Pick<Wish, "upstream" | "share">, taken: Taken, wait_
     spent: `The allowance of ${taken.refused} is spent${of}.`,
     out: `As many calls to ${taken.refused} are out as may be at once.`,
     closed: taken.said ?? `${taken.refused} is closed.`,
+    shut: taken.said ?? `${wish.upstream} is closed.`,
     probe: `${wish.upstream} is believed down, and one call is testing it.`,
   };
   return new TidemarkError("UpstreamBusy", sentences[taken.why ?? "spent"], {

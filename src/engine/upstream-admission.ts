@@ -47,7 +47,8 @@ export class Admission {
       try {
         return await this.#take(wish, credential, signal);
       } catch (thrown) {
-        if (!hasCode(thrown, "UpstreamBusy") || thrown.details.budget === upstream.name) throw thrown;
+        const { why } = hasCode(thrown, "UpstreamBusy") ? thrown.details : { why: "shut" };
+        if (why === "shut" || why === "probe" || !(thrown instanceof TidemarkError)) throw thrown;
         if (!soonest || (thrown.wait_ms ?? 0) < (soonest.wait_ms ?? 0)) soonest = thrown;
       }
     }

@@ -96,7 +96,7 @@ export class Listening {
       request.budgets === undefined &&
       Object.values(upstream.budgets ?? {}).every((b) => b.by !== "host" && b.by !== "group");
     const spent = details.why === "closed" || (details.why === "spent" && upstream.shares === undefined);
-    if (!all || !spent || wait_ms < CLOSE_BEHIND_MS || details.budget === upstream.name) return;
+    if (!all || !spent || wait_ms < CLOSE_BEHIND_MS) return;
     if (upstream.budget?.by === "host" || upstream.budget?.by === "group") return;
     const now_ms = clock.elapsed_ms();
     if ((this.#closed_ms.get(upstream.name) ?? 0) > now_ms) return;

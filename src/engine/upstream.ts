@@ -20,6 +20,8 @@ import { Listening } from "./upstream-listening.ts";
 const TIMEOUT_MS = 30_000;
 /** Calls to one host at once from one process; those beyond wait before they take anything from a budget. */
 const CALLS_PER_HOST = 32;
+/** How many credentials one call tries at most. */
+const CREDENTIALS_TRIED = 20;
 const FORGET_EVERY_MS = 3600_000;
 /** How often a success is written down, and how often while somebody says that the upstream fails. */
 const WELL_EVERY_MS = 10_000;
@@ -99,7 +101,7 @@ export class Upstreams {
     }
   }
 
-  /** Once for each credential at most: an answer that is about the credential alone says nothing about the next one. */
+  /** An answer that is about the credential alone says nothing about the next one: refused ones drop out, until none is left. */
   async #travel(trip: Trip): Promise<Answer> {
     const { upstream, target, request, signal } = trip;
     for (let tries = 1; ; tries += 1) {
@@ -115,8 +117,8 @@ export class Upstreams {
       try {
         return await this.#call(trip, admitted);
       } catch (thrown) {
-        if (!(thrown instanceof AnotherCredential) || !pool || tries > pool.length)
-          throw thrown instanceof AnotherCredential ? thrown.instead : thrown;
+        if (!(thrown instanceof AnotherCredential)) throw thrown;
+        if (tries >= CREDENTIALS_TRIED) throw thrown.instead;
       }
     }
   }

@@ -68,7 +68,7 @@ describe.each(stores)("a budget, on $store", ({ open }) => {
 
     it("is closed with its upstream, but for the one call that tests it", async () => {
       await close(rig.db, { what: "upstream", name: "u", wait_ms: 5_000, reason: "HTTP 503" });
-      expect(await rig.take()).toMatchObject({ why: "closed", said: "HTTP 503", refused: "u" });
+      expect(await rig.take()).toMatchObject({ why: "shut", said: "HTTP 503", refused: "u" });
       expect((await rig.take("", 1, { probe: true })).wait_ms).toBe(0);
     });
 

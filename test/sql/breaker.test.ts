@@ -1,0 +1,134 @@
+/** Breakers of real calls: opened for the fleet, tested by one call, and nobody charged who is not at fault. */
+import sql from "sql-template-tag";
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { readBreakers } from "../../src/engine/spent.ts";
+import type { TidemarkError } from "../../src/index.ts";
+import { stores } from "../postgres.ts";
+import { CallRig, codeOf } from "./call-rig.ts";
+
+const u = { name: "u" };
+
+describe.each(stores)("the breaker of an upstream, on $store", ({ open }) => {
+  let rig: CallRig;
+  const broken = () => {
+    rig.answer = () => ({ status: 500 });
+  };
+  const state = async () => (await readBreakers(rig.db))[0]?.breaker ?? "closed";
+  const openIt = async () => {
+    broken();
+    for (const resource of [1n, 2n, 3n]) await rig.call(u, {}, resource);
+    expect(await state()).toBe("open");
+  };
+
+  beforeAll(async () => {
+    rig = new CallRig((await open()).db);
+  });
+  beforeEach(() => rig.reset(3));
+  afterEach(() => rig.end());
+
+  it("opens for the whole fleet when three resources fail, and nobody calls any more", async () => {
+    await openIt();
+    const calls = rig.calls;
+    for (const process of [0, 1, 2]) {
+      const refused = (await rig.call(u, {}, 4n, process)) as TidemarkError;
+      expect(refused).toMatchObject({ code: "UpstreamBusy" });
+      expect(refused.wait_ms).toBeGreaterThan(50_000);
+    }
+    expect(rig.calls).toBe(calls);
+    expect(rig.events_named("breaker_changed")).toMatchObject([{ from: "closed", to: "open", upstream: "u" }]);
+  });
+
+  it("keeps the lanes of that upstream from being scanned", async () => {
+    await openIt();
+    const { rows } = await rig.db.query(sql`
+      select upstream from tidemark.upstream where closed_until > tidemark.now() and closed_reason like 'u answered%'`);
+    expect(rows).toHaveLength(1);
+  });
+
+  it("stays closed whatever a single resource does", async () => {
+    broken();
+    for (let n = 0; n < 10; n += 1) await rig.call(u, {}, 1n, n % 3);
+    expect(await state()).toBe("closed");
+    expect(rig.calls).toBe(10);
+  });
+
+  it("stays closed while others succeed, also in another process", async () => {
+    for (let n = 0n; n < 12n; n += 1n) {
+      rig.answer = () => ({ status: 500 });
+      await rig.call(u, {}, 100n + n, 0);
+      rig.answer = () => ({ body: "well" });
+      await rig.clock.advance(600);
+      await rig.call(u, {}, 200n, 1);
+    }
+    expect(await state()).toBe("closed");
+  });
+
+  it("is tested by one call over the whole fleet, which closes it again", async () => {
+    await openIt();
+    await rig.clock.advance(200_000);
+    rig.answer = () => ({ body: "well" });
+    const calls = rig.calls;
+    const begun = [0, 1, 2].map((process) => rig.begin(u, {}, BigInt(process), process));
+    const all = (await rig.ended(...begun)).map(codeOf);
+    expect(all.filter((one) => one === "answer").length).toBeGreaterThanOrEqual(1);
+    expect(rig.calls - calls).toBe(all.filter((one) => one === "answer").length);
+    expect(await state()).toBe("closed");
+    await rig.clock.advance(1_000);
+    expect(await rig.outcome(u, {}, 9n, 2)).toBe("answer");
+    const changes = rig.events_named("breaker_changed").map((e) => e.to);
+    expect(changes).toEqual(["open", "probing", "closed"]);
+  });
+
+  it("makes exactly one call while that one is out", async () => {
+    await openIt();
+    await rig.clock.advance(200_000);
+    rig.upstream.trouble = () => ({ trouble: "hang" });
+    const calls = rig.calls;
+    const first = rig.begin(u, {}, 1n, 0);
+    await rig.clock.until(() => rig.calls > calls);
+    for (const process of [0, 1, 2]) expect(await rig.outcome(u, {}, 2n, process)).toBe("UpstreamBusy");
+    expect(rig.calls).toBe(calls + 1);
+    expect((await rig.ended(first))[0]).toMatchObject({ code: "UpstreamDown", charged: false });
+    expect(await state()).toBe("open");
+  });
+
+  it("waits longer after each probe that failed", async () => {
+    await openIt();
+    const waits: number[] = [];
+    for (let n = 0; n < 3; n += 1) {
+      const { wait_ms } = rig
+        .events_named("breaker_changed")
+        .filter((e) => e.to === "open")
+        .at(-1)!;
+      waits.push(wait_ms);
+      await rig.clock.advance(wait_ms + 1);
+      await rig.call(u, {}, 5n);
+    }
+    expect(waits[1]! / waits[0]!).toBeGreaterThan(1.5);
+    expect(waits[2]! / waits[1]!).toBeGreaterThan(1.5);
+  });
+
+  it("charges nobody when everything is down, and the only one that fails where others are well", async () => {
+    broken();
+    expect(await rig.call(u, {}, 1n)).toMatchObject({ code: "UpstreamDown", charged: false });
+    rig.answer = () => ({ body: "well" });
+    await rig.clock.advance(11_000);
+    await rig.call(u, {}, 2n);
+    broken();
+    expect(await rig.call(u, {}, 3n)).toMatchObject({ code: "UpstreamDown", charged: true });
+    expect(await rig.call(u, {}, 4n)).toMatchObject({ code: "UpstreamDown", charged: false });
+  });
+
+  it("opens when an upstream without a credential of ours answers 401", async () => {
+    rig.answer = () => ({ status: 401 });
+    expect(await rig.call(u)).toMatchObject({ code: "UpstreamForbids", charged: false });
+    expect(await state()).toBe("open");
+  });
+
+  it("does not open for a 403, which is about one resource", async () => {
+    rig.answer = () => ({ status: 403 });
+    for (let n = 1n; n < 6n; n += 1n)
+      expect(await rig.call(u, {}, n)).toMatchObject({ code: "UpstreamForbids", charged: true });
+    expect(await state()).toBe("closed");
+  });
+});

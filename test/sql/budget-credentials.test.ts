@@ -1,0 +1,122 @@
+/** Credentials of real calls: bound to hosts, pooled by account, dropped when refused, and never seen anywhere. */
+import sql from "sql-template-tag";
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { readBudgets } from "../../src/engine/spent.ts";
+import type { Upstream } from "../../src/index.ts";
+import { stores } from "../postgres.ts";
+import { CallRig } from "./call-rig.ts";
+
+const tokens = { "api.example": ["secret-of-ann-1", "secret-of-ann-2", "secret-of-bob"] };
+const owners: Record<string, string> = { "secret-of-ann-1": "ann", "secret-of-ann-2": "ann", "secret-of-bob": "bob" };
+
+describe.each(stores)("calls with credentials, on $store", ({ open }) => {
+  let rig: CallRig;
+  let u: Upstream;
+  let revoked: string[];
+  const tokenOf = (headers: Record<string, string>) => headers.authorization?.replace("Bearer ", "") ?? "none";
+  const tokensUsed = () => rig.upstream.requests.filter((r) => r.path === "/").map((r) => tokenOf(r.headers));
+  const spent = async () =>
+    Object.fromEntries((await readBudgets(rig.db)).filter((b) => b.shape === "window").map((b) => [b.budget, b.used]));
+
+  beforeAll(async () => {
+    rig = new CallRig((await open()).db);
+  });
+  beforeEach(async () => {
+    await rig.reset(2, tokens);
+    revoked = [];
+    u = {
+      name: "u",
+      budgets: { core: { shape: "window", most: 10, period_ms: 3600_000, by: "credential" } },
+      credentials: {
+        host: "api.example",
+        origins: [rig.upstream.url],
+        account: async (ask) => JSON.parse((await ask("/user")).text()).login,
+      },
+    };
+    rig.answer = ({ path, headers }) => {
+      const token = tokenOf(headers);
+      if (revoked.includes(token)) return { status: 401 };
+      return path === "/user" ? { body: { login: owners[token] } } : { body: "well" };
+    };
+  });
+  afterEach(() => rig.end());
+
+  it("use the account with most left, and take two tokens of one user for one account", async () => {
+    for (let n = 0; n < 8; n += 1) {
+      await rig.call(u, {}, 1n, n % 2);
+      await rig.clock.advance(600);
+    }
+    expect(await spent()).toEqual({ "u/core:ann": 4, "u/core:bob": 4 });
+    expect(new Set(tokensUsed())).toEqual(new Set(["secret-of-ann-1", "secret-of-bob"]));
+  });
+
+  it("ask whose a token is once, for all processes and for good", async () => {
+    for (const process of [0, 1]) await rig.call(u, {}, 1n, process);
+    await rig.clock.advance(60_000);
+    await rig.call(u);
+    expect(rig.upstream.requests.filter((r) => r.path === "/user")).toHaveLength(3);
+  });
+
+  it("go on with another account when one is spent, and stop when all are", async () => {
+    for (let n = 0; n < 30; n += 1) await rig.call(u);
+    expect(rig.upstream.requests.filter((r) => r.path === "/")).toHaveLength(20);
+    expect(await rig.call(u)).toMatchObject({ code: "UpstreamBusy" });
+  });
+
+  it("go on with another account when one is told to wait", async () => {
+    rig.answer = ({ headers, path }) => {
+      const token = tokenOf(headers);
+      if (path === "/user") return { body: { login: owners[token] } };
+      return owners[token] === "ann" ? { status: 403, headers: { "retry-after": "600" } } : { body: "well" };
+    };
+    for (let n = 0; n < 6; n += 1) expect(await rig.outcome(u, {}, 1n, n % 2)).toBe("answer");
+    expect(tokensUsed().filter((token) => owners[token] === "ann").length).toBeLessThanOrEqual(1);
+    expect((await readBudgets(rig.db)).find((b) => b.budget === "u@ann")?.closed_reason).toContain("HTTP 403");
+  });
+
+  it("drop a token that is refused, with an event, and use what is left", async () => {
+    revoked = ["secret-of-ann-1"];
+    for (let n = 0; n < 6; n += 1) {
+      expect(await rig.outcome(u, {}, 1n, n % 2)).toBe("answer");
+      await rig.clock.advance(31_000);
+    }
+    const refused = rig.upstream.requests.filter((r) => tokenOf(r.headers) === "secret-of-ann-1");
+    expect(refused).toHaveLength(1);
+    expect(rig.events_named("credential_revoked")).toMatchObject([{ host: "api.example" }]);
+    expect(new Set(tokensUsed())).toEqual(new Set(["secret-of-ann-2", "secret-of-bob"]));
+  });
+
+  it("drop a token that is revoked later, and open the breaker when none is left", async () => {
+    await rig.call(u);
+    revoked = Object.keys(owners);
+    const last = await rig.call(u);
+    expect(last).toMatchObject({ code: "UpstreamForbids", charged: false });
+    const calls = rig.calls;
+    expect(await rig.outcome(u, {}, 2n)).not.toBe("answer");
+    expect(rig.calls).toBe(calls);
+    expect(rig.events_named("breaker_changed")).toMatchObject([{ to: "open", error_code: "UpstreamForbids" }]);
+  });
+
+  it("send nothing secret to another host, and none to a host without an entry", async () => {
+    await rig.call({ ...u, credentials: { ...u.credentials!, origins: ["https://other.example"] } });
+    await rig.call({ ...u, credentials: { ...u.credentials!, host: "elsewhere.example" } });
+    expect(tokensUsed()).toEqual(["none", "none"]);
+  });
+
+  it("leave no secret in events, errors or the database", async () => {
+    revoked = ["secret-of-ann-1"];
+    const results = [await rig.call(u)];
+    rig.answer = () => ({ status: 500 });
+    for (const resource of [1n, 2n, 3n]) results.push(await rig.call(u, {}, resource));
+    const said = JSON.stringify(
+      [rig.said, results.map((r) => (r instanceof Error ? [r.message, r] : r.headers))],
+      (_, v) => (typeof v === "bigint" ? String(v) : v),
+    );
+    const { rows } = await rig.db.query<{ all: string }>(sql`
+      select concat((select string_agg(b::text, ' ') from tidemark.budget b), (select string_agg(c::text, ' ') from tidemark.credential c),
+                    (select string_agg(u::text, ' ') from tidemark.upstream u), (select string_agg(k::text, ' ') from tidemark.digest_key k)) as all`);
+    expect(rows[0]!.all).toContain("bob");
+    for (const token of Object.keys(owners)) expect(said + rows[0]!.all).not.toContain(token);
+    expect(said).not.toContain("secret=1");
+  });
+});
