@@ -26,7 +26,7 @@ export interface AdmissionParts {
 
 export class Admission {
   readonly #parts: AdmissionParts;
-  readonly #ranked = new Map<string, { at_ms: number; pool: Credential[] }>();
+  readonly #ranked = new Map<string, { at_ms: number; order: number[] }>();
 
   constructor(parts: AdmissionParts) {
     this.#parts = parts;
@@ -71,18 +71,18 @@ export class Admission {
     const wishes = pool.map((c) => wishOf(upstream, target, request, c.account));
     const key = `${request.share ?? ""}\u0000${wishes.map((w) => w.budgets.map((b) => b.budget).join()).join()}`;
     const known = this.#ranked.get(key);
-    if (known && clock.elapsed_ms() - known.at_ms < RANKED_MS) return known.pool;
+    // The order is remembered, not the tokens: one that was refused may have left its account to another.
+    if (known && clock.elapsed_ms() - known.at_ms < RANKED_MS) return known.order.map((i) => pool[i]!);
     const left = await readLeft(
       db,
       wishes.flatMap((w) => w.budgets.map((b) => b.budget)),
       request.share ?? "",
     );
     const scores = wishes.map((w) => Math.min(...w.budgets.map((b) => left.get(b.budget) ?? 1)));
-    const ranked = pool.map((credential, i) => ({ credential, score: scores[i]! })).sort((a, b) => b.score - a.score);
-    const best = ranked.map((r) => r.credential);
+    const order = pool.map((_, i) => i).sort((a, b) => scores[b]! - scores[a]!);
     if (this.#ranked.size > 1_000) this.#ranked.clear();
-    this.#ranked.set(key, { at_ms: clock.elapsed_ms(), pool: best });
-    return best;
+    this.#ranked.set(key, { at_ms: clock.elapsed_ms(), order });
+    return order.map((i) => pool[i]!);
   }
 }
 
