@@ -1,6 +1,9 @@
 /** An ETA is what is ahead divided by what was done of late, and null when either is unknown. */
 import { expect, it } from "vitest";
-import { type Ahead, estimate } from "./eta.ts";
+import { z } from "zod";
+import { kind } from "../contract.ts";
+import { type Ahead, estimate, paceOf } from "./eta.ts";
+import { every } from "./schedule.ts";
 
 const ahead: Ahead = { ahead: 2, leased: 1, looked_at: 4, remaining: 600, unknown: 0 };
 const rates = { progress_per_ms: 0.01, pulls_per_ms: 0.001 };
@@ -31,4 +34,31 @@ it("says nothing where nothing was done of late", () => {
 it("shares the lane's rate among those that are being pulled", () => {
   const beside: Ahead = { ahead: 0, leased: 3, looked_at: 1, remaining: 100, unknown: 0 };
   expect(estimate(beside, rates, true)).toBe(30_000);
+});
+
+it("promises nothing sooner than the calls are allowed, whatever a burst has just done", () => {
+  const long: Ahead = { ahead: 99, leased: 1, looked_at: 100, remaining: 0, unknown: 100 };
+  const burst = { progress_per_ms: 0, pulls_per_ms: 1 };
+  const pace = { calls_per_ms: 0.002, burst: 10, pulls: 1 };
+  expect(estimate(long, burst, false)).toBe(101);
+  expect(estimate(long, burst, false, pace)).toBe(45_000);
+  // Twenty share a call: five calls, and the burst holds ten.
+  expect(estimate(long, burst, false, { ...pace, pulls: 20 })).toBe(101);
+  expect(estimate(long, burst, false, { ...pace, pulls: 5 })).toBe(5_000);
+  // Slower than allowed is as slow as it is; what is being pulled has its calls.
+  expect(estimate(long, { ...burst, pulls_per_ms: 0.001 }, false, pace)).toBe(101_000);
+  expect(estimate(long, burst, true, pace)).toBe(100);
+  expect(estimate(long, { ...burst, pulls_per_ms: 0 }, false, pace)).toBeNull();
+});
+
+it("knows the pace of what declares one, by its key", () => {
+  const given = { schedule: every("1h"), cursor: z.null().default(null) };
+  const per_host = kind({
+    ...given,
+    upstream: (key) => ({ name: key, budget: { shape: "pace", per_second: key === "slow" ? 1 : 10, burst: 2 } }),
+    together: { most: 7 },
+  });
+  expect(paceOf(per_host, "slow", {})).toEqual({ calls_per_ms: 0.001, burst: 2, pulls: 7 });
+  expect(paceOf(per_host, "fast", {})).toEqual({ calls_per_ms: 0.01, burst: 2, pulls: 7 });
+  expect(paceOf(kind({ ...given, upstream: { name: "free" } }), "a", {})).toBeNull();
 });

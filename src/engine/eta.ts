@@ -1,5 +1,6 @@
 /** A resource's place in line and when its turn will have come: what is ahead divided by what was done of late. */
 import sql from "sql-template-tag";
+import type { Kind } from "../contract.ts";
 import type { Queryable } from "../store/db.ts";
 import { RATE_MINUTES } from "./overview.ts";
 
@@ -17,6 +18,9 @@ export interface InLine {
   first_come: boolean;
   due_at: string | null;
   asked_at: string | null;
+  now: string;
+  /** Until when nothing of its lane is pulled, because its upstream is closed. */
+  closed_until: string | null;
 }
 
 /** What is ahead of a resource in its lane, itself included. */
@@ -45,11 +49,34 @@ export interface Rates {
   pulls_per_ms: number;
 }
 
+/** What the upstream allows, as far as it bounds pulls: `pulls` of them share a call. */
+export interface Pace {
+  calls_per_ms: number;
+  burst: number;
+  pulls: number;
+}
+
+/** The even pace that a resource's upstream declares; a window is spent as fast as useful, and says nothing about when. */
+export function paceOf(kind: Kind, key: string, options: Record<string, unknown>): Pace | null {
+  const { budget } = typeof kind.upstream === "function" ? kind.upstream(key, options) : kind.upstream;
+  if (budget?.shape !== "pace") return null;
+  return { calls_per_ms: budget.per_second / 1000, burst: budget.burst, pulls: kind.together?.most ?? 1 };
+}
+
+/** The rate of late, but for those that wait no sooner than their calls are allowed: what a burst did is not done again at once. */
+export function estimate(ahead: Ahead, rates: Rates, leased: boolean, pace: Pace | null = null): number | null {
+  const eta_ms = atRate(ahead, rates, leased);
+  if (eta_ms === null || pace === null || leased) return eta_ms;
+  // At least one call for as many as can share it.
+  const calls = Math.ceil((ahead.ahead + 1) / pace.pulls);
+  return Math.max(eta_ms, Math.round((calls - pace.burst) / pace.calls_per_ms));
+}
+
 /**
  * ETA = remaining progress of all that is ahead ÷ the moving rate of the lane. Where nothing in the line reports
  * progress a pull is the unit; where some do and some do not, nothing is known and nothing is said.
  */
-export function estimate(ahead: Ahead, rates: Rates, leased: boolean): number | null {
+function atRate(ahead: Ahead, rates: Rates, leased: boolean): number | null {
   const count = ahead.ahead + ahead.leased + (leased ? 0 : 1);
   if (ahead.unknown === 0) {
     if (rates.progress_per_ms <= 0) return null;
@@ -61,12 +88,14 @@ export function estimate(ahead: Ahead, rates: Rates, leased: boolean): number | 
 }
 
 /** Place and ETA of a resource that is due or leased; the others are not in line. */
-export async function readLine(db: Queryable, row: InLine): Promise<Line> {
+export async function readLine(db: Queryable, row: InLine, pace: Pace | null): Promise<Line> {
   if (row.status !== "due" && row.status !== "leased") return { place: null, eta_ms: null };
   const leased = row.status === "leased";
   const ahead = leased ? await readBeside(db, row) : await readAhead(db, row);
   const rates = await readRates(db, row);
-  return { place: leased ? null : ahead.ahead + 1, eta_ms: estimate(ahead, rates, leased) };
+  const eta_ms = estimate(ahead, rates, leased, pace);
+  const closed_ms = row.closed_until === null ? 0 : Math.max(0, Date.parse(row.closed_until) - Date.parse(row.now));
+  return { place: leased ? null : ahead.ahead + 1, eta_ms: eta_ms === null || leased ? eta_ms : eta_ms + closed_ms };
 }
 
 /**

@@ -1,4 +1,4 @@
-/** Lanes as rows, on both databases: made once, and brought up to date when the code declares them otherwise. */
+/** Lanes on both databases: rows made once and brought up to date when the code declares them otherwise, and bounds that workers keep. */
 import sql from "sql-template-tag";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { Lanes } from "../../src/engine/lanes.ts";
@@ -40,5 +40,42 @@ describe.each(stores)("a lane, on $store", ({ open }) => {
     await later.load(rig.db);
     expect(await ensure(later)).toEqual(before);
     expect(await row()).toEqual({ slots: 4, fleet: 1 });
+  });
+
+  it("lets only so many pulls run at once in one worker, asked or routine, while another lane has the rest", async () => {
+    const running = new Map<string, number>();
+    const most = new Map<string, number>();
+    const held = (name: string, slots?: number) =>
+      toyKind({
+        lane: () => ({ name, ...(slots === undefined ? {} : { slots }) }),
+        // biome-ignore lint/correctness/useYield: it only takes its time
+        async *pull(pull) {
+          const now = (running.get(name) ?? 0) + 1;
+          running.set(name, now);
+          most.set(name, Math.max(most.get(name) ?? 0, now));
+          await rig.clock.sleep(30_000, pull.signal);
+          running.set(name, running.get(name)! - 1);
+          return undefined;
+        },
+      });
+    await rig.reset(toySource({ narrow: held("narrow", 3), wide: held("wide") }));
+    const keys = Array.from({ length: 10 }, (_, n) => `k${n}`);
+    for (const name of ["narrow", "wide"]) await rig.follow(...keys.map((key) => `${name}:${key}`));
+    // Half of them are routine: both halves together keep to the bound.
+    await rig.db.query(sql`
+      update tidemark.due d set lane_id = b.lane_id
+        from tidemark.lane a join tidemark.lane b on (a.source, a.name, a.upstream, b.urgency) = (b.source, b.name, b.upstream, 'routine')
+       where a.lane_id = d.lane_id and d.resource_id % 2 = 0`);
+    rig.start({ slots: 20 });
+    await rig.calm();
+    expect(Object.fromEntries(most)).toEqual({ narrow: 3, wide: 10 });
+    expect(rig.ended).toHaveLength(20);
+    // Two workers have twice as many.
+    most.clear();
+    rig.start({ slots: 20 });
+    await rig.db.query(sql`update tidemark.due set due_at = tidemark.now()`);
+    await rig.calm();
+    expect(most.get("narrow")).toBe(6);
+    await rig.end();
   });
 });

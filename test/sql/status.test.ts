@@ -4,7 +4,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { findByKey, listResources } from "../../src/engine/listing.ts";
 import { readOverview } from "../../src/engine/overview.ts";
 import { readResource } from "../../src/engine/status.ts";
-import { gone, later, pause, refresh } from "../../src/index.ts";
+import { gone, type Kind, later, pause, refresh } from "../../src/index.ts";
 import { testDatabase } from "../postgres.ts";
 import { Rig } from "./rig.ts";
 import { toyKind, toySource } from "./toy.ts";
@@ -129,6 +129,24 @@ describe("one resource", () => {
     await refresh(rig.db, named(last));
     expect((await read(last))!.line.place).toBe(1);
     expect((await places()).toSorted()).toEqual([1, 2, 3]);
+  });
+
+  it("has an ETA that no budget forbids, and that begins when its upstream opens", async () => {
+    const upstream = { name: "toy.example", budget: { shape: "pace", per_second: 1, burst: 1 } } as const;
+    const silent = toyKind({ upstream });
+    await rig.reset(toySource({ page: silent }));
+    const keys = Array.from({ length: 50 }, (_, n) => `k${n}`);
+    await rig.follow(...keys);
+    // Ten a second of late, on what had been saved up.
+    await rig.db.query(sql`
+      insert into tidemark.pull_count (source, kind, minute, outcome, pulls, changed) values ('toy', 'page', tidemark.now(), 'fresh', 600, 0)`);
+    const etas = async (kind: Kind) =>
+      Promise.all(keys.map(async (key) => (await readResource(rig.db, named(key), kind))!.line.eta_ms!));
+    expect(Math.max(...(await etas(toyKind())))).toBe(5_000);
+    expect(Math.max(...(await etas(silent)))).toBe(49_000);
+    expect(Math.min(...(await etas(silent)))).toBe(100);
+    await rig.db.query(sql`update tidemark.upstream set closed_until = tidemark.now() + interval '1 hour'`);
+    expect(Math.max(...(await etas(silent)))).toBe(3_649_000);
   });
 
   it("says until when its upstream is closed, and why", async () => {

@@ -45,6 +45,37 @@ describe.each(stores)("together, on $store", ({ open }) => {
     expect(rig.ended.map((e) => e.outcome)).toEqual(["fresh", "fresh", "fresh", "fresh"]);
   });
 
+  it("what falls due within a fifth of the period comes along, so that those of one call keep together", async () => {
+    calls = [];
+    const page = kind<{ n: number }>({
+      upstream: { name: "toy.example" },
+      schedule: every("1h"),
+      cursor,
+      together: { most: 10 },
+      async *pullTogether(pulls) {
+        calls.push(keys(pulls));
+        yield pulls.map((pull): Shared => ({ pull, batch: { cursor: { n: pull.cursor.n + 1 } } }));
+      },
+    });
+    await rig.reset(toySource({ page }));
+    await rig.follow("a", "b", "c");
+    rig.start();
+    await rig.calm();
+    const minutes = { a: 20, b: 31, c: 33 };
+    for (const [key, n] of Object.entries(minutes))
+      await rig.db.query(sql`
+        update tidemark.due d set due_at = tidemark.now() + ${n}::int * interval '1 minute'
+          from tidemark.resource r where r.resource_id = d.resource_id and r.key = ${key}`);
+    calls = [];
+    await rig.clock.advance(19 * 60_000);
+    // Nothing is due yet, and nothing is pulled forward for its own sake.
+    expect(calls).toEqual([]);
+    await rig.clock.advance(2 * 60_000);
+    expect(calls).toEqual([["a", "b"]]);
+    await rig.clock.advance(13 * 60_000);
+    expect(calls).toEqual([["a", "b"], ["c"]]);
+  });
+
   it("a batch that is refused fails alone, and the others of its call commit", async () => {
     const page = kind<{ n: number }>({
       upstream: { name: "toy.example" },
