@@ -94,6 +94,11 @@ export class Lines {
     return line;
   }
 
+  /** Connections there are, with and without a call. */
+  get size(): number {
+    return [...this.#hosts.values()].reduce((sum, lines) => sum + lines.size, 0);
+  }
+
   /** Its call is over and its answer complete: the next may have it. */
   giveBack(line: Line): void {
     line.busy = false;

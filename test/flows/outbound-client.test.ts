@@ -191,7 +191,16 @@ describe("a second try", () => {
     expect(server.connections).toHaveLength(1);
   });
 
-  it("is the last, and on a new connection", async () => {
+  it("goes to a new connection, since the others that were kept may be closed as well", async () => {
+    const server = await dying(hangUp);
+    const caller = client();
+    await Promise.all([caller.call(server.url), caller.call(server.url)]);
+    expect(server.connections).toHaveLength(2);
+    const answer = await caller.call(server.url);
+    expect([answer.status, answer.record.repeated, server.connections.length]).toEqual([200, true, 3]);
+  });
+
+  it("is the last", async () => {
     const server = await rawServer((socket, n) => {
       if (n === 0 && socket.bytesWritten === 0) socket.write(ok);
       else socket.destroy();
