@@ -79,15 +79,20 @@ create table tidemark.resource (
   error jsonb,
   progress_done bigint,
   progress_total bigint,
+  floor_at timestamptz,
+  emptied_at timestamptz,
   constraint resource_pkey PRIMARY KEY (resource_id),
   constraint resource_source_kind_key_key UNIQUE (source, kind, key),
   constraint resource_key_check CHECK (((length(key) >= 1) AND (length(key) <= 1024)))
 );
 comment on table tidemark.resource is 'One thing kept fresh. An unchanged refresh does not touch this row.';
+comment on column tidemark.resource.floor_at is 'The floor that the hot row had, or was given, while it is paused: resuming puts it back.';
+comment on column tidemark.resource.emptied_at is 'When the last of its records was deleted; it counts while it is not before gone_at.';
 CREATE INDEX resource_by_followed ON tidemark.resource USING btree (source, resource_id) WHERE (followed_at IS NOT NULL);
 CREATE INDEX resource_by_gone ON tidemark.resource USING btree (gone_at) WHERE (gone_at IS NOT NULL);
 CREATE INDEX resource_by_parked ON tidemark.resource USING btree (source, resource_id) WHERE (parked_at IS NOT NULL);
 CREATE INDEX resource_by_paused ON tidemark.resource USING btree (source, resource_id) WHERE (paused_at IS NOT NULL);
+CREATE INDEX resource_to_empty ON tidemark.resource USING btree (gone_at, resource_id) WHERE ((gone_at IS NOT NULL) AND ((emptied_at IS NULL) OR (emptied_at < gone_at)));
 
 create table tidemark.due (
   resource_id bigint not null,

@@ -71,6 +71,9 @@ function coldOf(u: Unit, result: Committed): Cold | null {
   };
 }
 
+/** How long the upstream asked us to wait: what was paused meanwhile has no other place for it. */
+const floorOf = (end: End | null): number | null => (end?.floor && !end.parked ? end.wait_ms : null);
+
 async function writeCold(tx: Tx, c: Cold[]): Promise<void> {
   if (c.length === 0) return;
   await tx.query(sql`
@@ -83,12 +86,14 @@ async function writeCold(tx: Tx, c: Cold[]): Promise<void> {
            reason = case when c.ended then c.reason else r.reason end,
            error = case when c.ended then c.error::jsonb || jsonb_build_object('at', tidemark.now()) else r.error end,
            parked_at = case when not c.ended then r.parked_at when c.parked then coalesce(r.parked_at, tidemark.now()) end,
-           gone_at = case when not c.ended then r.gone_at when c.gone then coalesce(r.gone_at, tidemark.now()) end
+           gone_at = case when not c.ended then r.gone_at when c.gone then coalesce(r.gone_at, tidemark.now()) end,
+           floor_at = case when r.paused_at is not null and c.floor_ms is not null
+                           then tidemark.now() + c.floor_ms * interval '1 millisecond' else r.floor_at end
       from unnest(${c.map((x) => x.resource_id)}::bigint[], ${c.map((x) => x.cursor)}::text[], ${c.map((x) => x.changed)}::boolean[],
                   ${c.map((x) => x.generation)}::bigint[], ${c.map((x) => x.done)}::bigint[], ${c.map((x) => x.total)}::bigint[],
                   ${c.map((x) => x.ended)}::boolean[], ${c.map((x) => x.end?.reason ?? null)}::text[],
                   ${c.map((x) => x.end?.error ?? null)}::text[], ${c.map((x) => x.end?.parked ?? false)}::boolean[],
-                  ${c.map((x) => x.end?.gone ?? false)}::boolean[])
-           as c(resource_id, cursor, changed, generation, done, total, ended, reason, error, parked, gone)
+                  ${c.map((x) => x.end?.gone ?? false)}::boolean[], ${c.map(({ end }) => floorOf(end))}::float8[])
+           as c(resource_id, cursor, changed, generation, done, total, ended, reason, error, parked, gone, floor_ms)
      where r.resource_id = c.resource_id`);
 }

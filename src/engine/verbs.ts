@@ -123,10 +123,19 @@ export async function refresh(db: Db, named: Named): Promise<void> {
   });
 }
 
+/** Stops it; a pull under way ends as it would. A floor of politeness is kept aside, for when it is resumed. */
 export async function pause(db: Db, named: Named): Promise<void> {
   await change(db, named, "paused", (tx, id) =>
     tx.query(sql`
-      with r as (update tidemark.resource set paused_at = coalesce(paused_at, tidemark.now()) where resource_id = ${id}::bigint)
+      with was as (
+        select resource_id, case when not_before > tidemark.now() then not_before end as floor_at
+          from tidemark.due where resource_id = ${id}::bigint
+      ), r as (
+        update tidemark.resource r
+           set paused_at = coalesce(r.paused_at, tidemark.now()),
+               floor_at = case when r.paused_at is not null then r.floor_at when r.parked_at is null then was.floor_at end
+          from was where r.resource_id = was.resource_id
+      )
       update tidemark.due set not_before = 'infinity', due_at = 'infinity' where resource_id = ${id}::bigint`),
   );
 }
@@ -135,13 +144,17 @@ export async function pause(db: Db, named: Named): Promise<void> {
 export async function resume(db: Db, named: Named): Promise<void> {
   await change(db, named, "resumed", (tx, id) =>
     tx.query(sql`
-      with r as (
-        update tidemark.resource set paused_at = null, parked_at = null
+      with was as (
+        select resource_id, case when floor_at > tidemark.now() then floor_at else '-infinity' end as floor_at
+          from tidemark.resource
          where resource_id = ${id}::bigint and (paused_at is not null or parked_at is not null)
-        returning resource_id
+      ), r as (
+        update tidemark.resource r set paused_at = null, parked_at = null, floor_at = null
+          from was where r.resource_id = was.resource_id
       )
-      update tidemark.due d set not_before = '-infinity', due_at = tidemark.now(), failures = 0
-        from r where d.resource_id = r.resource_id and d.not_before >= d.due_at`),
+      update tidemark.due d
+         set not_before = was.floor_at, due_at = greatest(tidemark.now(), was.floor_at), failures = 0
+        from was where d.resource_id = was.resource_id and d.not_before >= d.due_at`),
   );
 }
 

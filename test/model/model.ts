@@ -9,6 +9,8 @@ export interface ModelResource {
   due_ms: number;
   not_before_ms: number;
   paused: boolean;
+  /** The floor that holds once it is resumed. */
+  floor_ms: number;
   cursor: number;
   failures: number;
   /** Messages that wait, in order. */
@@ -29,6 +31,7 @@ export class Model {
         due_ms: 0,
         not_before_ms: Number.NEGATIVE_INFINITY,
         paused: false,
+        floor_ms: Number.NEGATIVE_INFINITY,
         cursor: 0,
         failures: 0,
         mail: [],
@@ -62,6 +65,7 @@ export class Model {
   end(key: string, wait_ms: number, floor: boolean, wake: boolean): void {
     const r = this.of(key);
     const at_ms = this.now_ms + wait_ms;
+    if (r.paused && floor) r.floor_ms = at_ms;
     const standing_ms = r.not_before_ms > this.now_ms ? r.not_before_ms : Number.NEGATIVE_INFINITY;
     r.not_before_ms = Math.max(standing_ms, floor ? at_ms : Number.NEGATIVE_INFINITY);
     r.due_ms = Math.max(wake && r.mail.length > 0 ? this.now_ms : at_ms, r.not_before_ms);
@@ -98,6 +102,7 @@ export class Model {
 
   pause(key: string): void {
     const r = this.of(key);
+    if (!r.paused) r.floor_ms = r.not_before_ms;
     r.paused = true;
     r.not_before_ms = Number.POSITIVE_INFINITY;
     r.due_ms = Number.POSITIVE_INFINITY;
@@ -107,8 +112,8 @@ export class Model {
     const r = this.of(key);
     if (!r.paused) return;
     r.paused = false;
-    r.not_before_ms = Number.NEGATIVE_INFINITY;
-    r.due_ms = this.now_ms;
+    r.not_before_ms = r.floor_ms > this.now_ms ? r.floor_ms : Number.NEGATIVE_INFINITY;
+    r.due_ms = Math.max(this.now_ms, r.not_before_ms);
     r.failures = 0;
   }
 }

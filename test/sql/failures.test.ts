@@ -106,6 +106,8 @@ describe.each(stores)("trouble, on $store", ({ open }) => {
     it("comes back by resuming it", async () => {
       await park();
       pull = well;
+      // The cool-off is no floor of politeness, and a pause does not make it one.
+      await pause(rig.db, a);
       await resume(rig.db, a);
       await rig.calm();
       expect(await rig.resource("a")).toMatchObject({ status: "waiting", failures: 0 });
@@ -145,6 +147,55 @@ describe.each(stores)("trouble, on $store", ({ open }) => {
       await resume(rig.db, a);
       await rig.clock.advance(50_000);
       expect(pulls).toBe(1);
+    });
+
+    it("holds after it was paused, twice over, and resumed", async () => {
+      await pause(rig.db, a);
+      await pause(rig.db, a);
+      await rig.clock.advance(10_000);
+      await resume(rig.db, a);
+      expect(await rig.resource("a")).toMatchObject({ status: "waiting", failures: 0 });
+      await rig.clock.advance(40_000);
+      expect(pulls).toBe(1);
+      await rig.clock.advance(10_000);
+      expect(pulls).toBe(2);
+    });
+
+    it("does not outlive its time: what is resumed later goes on at once", async () => {
+      await pause(rig.db, a);
+      await rig.clock.advance(70_000);
+      expect(pulls).toBe(1);
+      await resume(rig.db, a);
+      expect((await rig.resource("a")).due_in_ms).toBeLessThanOrEqual(0);
+      await rig.clock.until(() => pulls === 2);
+      // Nor does it come back with the next pause.
+      pull = well;
+      await rig.clock.until(() => pulls === 3);
+      await pause(rig.db, a);
+      await resume(rig.db, a);
+      expect((await rig.resource("a")).due_in_ms).toBeLessThanOrEqual(0);
+      await rig.clock.until(() => pulls === 4);
+    });
+
+    it("that a pull asks for while it is being paused holds once it is resumed", async () => {
+      let go = () => {};
+      const gate = new Promise<void>((resolve) => {
+        go = resolve;
+      });
+      // biome-ignore lint/correctness/useYield: it is told to wait before there is anything to yield
+      pull = async function* () {
+        await gate;
+        return later(60_000, "wait");
+      };
+      await rig.clock.until(() => pulls === 2);
+      await pause(rig.db, a);
+      go();
+      await rig.clock.advance(10_000);
+      await resume(rig.db, a);
+      await rig.clock.advance(45_000);
+      expect(pulls).toBe(2);
+      await rig.clock.advance(10_000);
+      expect(pulls).toBe(3);
     });
   });
 
