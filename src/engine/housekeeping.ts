@@ -30,8 +30,6 @@ export interface HousekeepingParts {
 export class Housekeeping {
   readonly #parts: HousekeepingParts;
   #maintained_ms: number;
-  /** How far the records of gone resources were deleted in this process; after a restart it is looked through once more. */
-  #dropped_to: Mark = { gone_at: "-infinity", resource_id: 0n };
 
   constructor(parts: HousekeepingParts) {
     this.#parts = parts;
@@ -56,6 +54,7 @@ export class Housekeeping {
     await this.#alone((tx) => emptyTomorrow(tx));
     for (const drop of [dropOldCounts, dropOldProgress, dropLostWorkers])
       await this.#often(signal, (tx) => drop(tx, ROWS_MOST), ROWS_MOST);
+    await this.#alone((tx) => wakeMailed(tx, ROWS_MOST));
     await this.#dropRecords(signal);
     await this.#often(signal, (tx) => this.#purge(tx), GONE_MOST);
     if (db.kind !== "embedded" || clock.elapsed_ms() - this.#maintained_ms < MAINTAIN_EVERY_MS) return;
@@ -73,10 +72,10 @@ export class Housekeeping {
     for (let n = 0; n < BATCHES_MOST && !signal?.aborted; n += 1) if (((await this.#alone(work)) ?? 0) < whole) return;
   }
 
-  /** The records and messages of what is gone go, a bounded batch a transaction. */
+  /** The records and messages of what is gone for good go, a bounded batch a transaction. */
   async #dropRecords(signal: AbortSignal | undefined): Promise<void> {
     for (let n = 0; n < BATCHES_MOST; n += 1) {
-      const gone = await listGone(this.#parts.db, this.#names(), this.#dropped_to, GONE_MOST);
+      const gone = await listToEmpty(this.#parts.db, this.#names(), GONE_MOST);
       for (const one of gone) {
         let dropped: number | null = 1;
         while (dropped !== 0) {
@@ -84,7 +83,6 @@ export class Housekeeping {
           dropped = await this.#alone((tx) => this.#empty(tx, one));
           if (dropped === null) return;
         }
-        this.#dropped_to = one;
       }
       if (gone.length < GONE_MOST) return;
     }
@@ -94,7 +92,7 @@ export class Housekeeping {
   async #empty(tx: Tx, gone: Gone): Promise<number> {
     const { resource_id, source, kind } = gone;
     await lockDue(tx, [resource_id]);
-    if (!(await isStillGone(tx, resource_id))) return 0;
+    if (!(await isStillToEmpty(tx, resource_id))) return 0;
     // Whoever finds it again has to begin at the beginning, because the records are no longer there.
     await forgetCursor(tx, resource_id);
     const messages = await this.#dropMessages(tx, resource_id);
@@ -103,6 +101,7 @@ export class Housekeeping {
       const dropped = await dropOwned(tx, name, owner, resource_id, ROWS_MOST);
       if (dropped > 0) return dropped;
     }
+    await markEmptied(tx, resource_id);
     return 0;
   }
 
@@ -115,9 +114,8 @@ export class Housekeeping {
     return origins.length;
   }
 
-  /** Only what this process has seen without records: a purged resource could no longer say which were its own. */
   async #purge(tx: Tx): Promise<number> {
-    const ids = await lockPurgeable(tx, this.#names(), this.#dropped_to, GONE_MOST);
+    const ids = await lockPurgeable(tx, this.#names(), GONE_MOST);
     if (ids.length === 0) return 0;
     await dropSkips(tx, ids);
     return purge(tx, ids);
@@ -176,31 +174,61 @@ export async function dropLostWorkers(tx: Tx, most: number): Promise<number> {
   return count;
 }
 
-interface Mark {
-  gone_at: string;
-  resource_id: bigint;
+/** Neither followed nor anyone's child. */
+const isNobodys = sql`(r.followed_at is null and not exists (select 1 from tidemark.edge e where e.child_id = r.resource_id))`;
+
+/** Its records have not been deleted since it is gone: the condition of a partial index. */
+const isFull = sql`(r.gone_at is not null and (r.emptied_at is null or r.emptied_at < r.gone_at))`;
+
+/**
+ * Mail that came while a pull found its resource gone: handling it may well bring the resource back, so it is not left until
+ * somebody looks again.
+ */
+export async function wakeMailed(tx: Tx, most: number): Promise<number> {
+  const { count } = await tx.query(sql`
+    update tidemark.due d set due_at = greatest(tidemark.now(), d.not_before)
+     where d.resource_id = any(array(
+             select e.resource_id
+               from tidemark.due e join tidemark.resource r on r.resource_id = e.resource_id
+              where e.mail_seq > e.mail_done and e.lease_until is null and e.due_at > tidemark.now() and e.due_at < 'infinity'
+                and ${isFull} and not ${isNobodys}
+              order by e.resource_id limit ${most} for update of e skip locked))`);
+  return count;
 }
 
-interface Gone extends Mark {
+interface Gone {
+  resource_id: bigint;
   source: string;
   kind: string;
 }
 
-/** What is gone, the earliest first. */
-async function listGone(db: Queryable, sources: string[], after: Mark, most: number): Promise<Gone[]> {
+/**
+ * What nobody wants goes at once. What somebody does may be gone by mistake (a private repository, a bad deployment): it keeps its
+ * records until it is looked at again, a week later, and found to be gone still.
+ */
+const isToEmpty = sql`
+  ${isFull} and d.lease_until is null and (${isNobodys} or d.fresh_at >= r.gone_at + interval '7 days')`;
+
+/** What has records to lose, the earliest first: the partial index holds only those not emptied yet. */
+async function listToEmpty(db: Queryable, sources: string[], most: number): Promise<Gone[]> {
   const { rows } = await db.query<Gone>(sql`
-    select resource_id, source, kind, gone_at from tidemark.resource
-     where gone_at is not null and source = any(${sources}::text[])
-       and (gone_at, resource_id) > (${after.gone_at}::timestamptz, ${after.resource_id}::bigint)
-     order by gone_at, resource_id limit ${most}`);
+    select r.resource_id, r.source, r.kind
+      from tidemark.resource r join tidemark.due d on d.resource_id = r.resource_id
+     where ${isToEmpty} and r.source = any(${sources}::text[])
+     order by r.gone_at, r.resource_id limit ${most}`);
   return rows;
 }
 
-async function isStillGone(tx: Tx, resource_id: bigint): Promise<boolean> {
+async function isStillToEmpty(tx: Tx, resource_id: bigint): Promise<boolean> {
   const { rows } = await tx.query(sql`
     select 1 as one from tidemark.resource r join tidemark.due d on d.resource_id = r.resource_id
-     where r.resource_id = ${resource_id}::bigint and r.gone_at is not null and d.lease_until is null`);
+     where r.resource_id = ${resource_id}::bigint and ${isToEmpty}`);
   return rows.length > 0;
+}
+
+async function markEmptied(tx: Tx, resource_id: bigint): Promise<void> {
+  await tx.query(sql`
+    update tidemark.resource set emptied_at = tidemark.now() where resource_id = ${resource_id}::bigint`);
 }
 
 async function forgetCursor(tx: Tx, resource_id: bigint): Promise<void> {
@@ -220,16 +248,18 @@ async function dropMessages(tx: Tx, resource_id: bigint, most: number): Promise<
   return rows.map((row) => row.origin_id);
 }
 
-/** What has been gone for a week and is nobody's any more; its due rows are locked, in order. */
-async function lockPurgeable(tx: Tx, sources: string[], up_to: Mark, most: number): Promise<bigint[]> {
+/**
+ * What has been gone for a week and is nobody's any more; its due rows are locked, in order. Only what has no records left: a purged
+ * resource could no longer say which were its own.
+ */
+async function lockPurgeable(tx: Tx, sources: string[], most: number): Promise<bigint[]> {
   const { rows } = await tx.query<{ resource_id: bigint }>(sql`
     select d.resource_id
       from tidemark.due d
      where d.resource_id = any(array(
              select r.resource_id from tidemark.resource r
-              where r.gone_at < tidemark.now() - interval '7 days' and r.followed_at is null and r.source = any(${sources}::text[])
-                and (r.gone_at, r.resource_id) <= (${up_to.gone_at}::timestamptz, ${up_to.resource_id}::bigint)
-                and not exists (select 1 from tidemark.edge e where e.child_id = r.resource_id)
+              where r.gone_at < tidemark.now() - interval '7 days' and r.emptied_at >= r.gone_at and ${isNobodys}
+                and r.source = any(${sources}::text[])
               order by r.gone_at limit ${most}))
      order by d.resource_id for update skip locked`);
   return rows.map((row) => row.resource_id);

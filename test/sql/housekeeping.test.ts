@@ -2,7 +2,7 @@
 import sql from "sql-template-tag";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { Housekeeping } from "../../src/engine/housekeeping.ts";
-import { follow, gone, unfollow } from "../../src/index.ts";
+import { follow, gone, refresh, unfollow } from "../../src/index.ts";
 import type { Db } from "../../src/store/db.ts";
 import { type TestPostgres, testDatabase } from "../postgres.ts";
 import { Rig } from "./rig.ts";
@@ -106,21 +106,75 @@ describe("what nobody follows any more", () => {
 });
 
 describe("what is followed and gone upstream", () => {
-  it("loses its records and its cursor, but is not purged, and comes back whole", async () => {
-    await pulled("a");
-    missing.add("a");
-    await rig.db.query(sql`update tidemark.due set due_at = tidemark.now()`);
+  /** Pulled, and then found to be gone. */
+  const vanished = async (key: string) => {
+    await pulled(key);
+    missing.add(key);
+    await refresh(rig.db, named(key));
     await pulled();
-    expect(await rig.statuses()).toEqual({ a: "gone" });
+    expect(await rig.statuses()).toEqual({ [key]: "gone" });
+  };
+  /** A worker looks at what is due after these days. */
+  const days = async (n: number) => {
+    await rig.clock.advance(n * DAY_MS);
+    await pulled();
+  };
+
+  it("keeps its records for a week, whoever asks meanwhile, and goes on where it was when it comes back", async () => {
+    await vanished("a");
+    await housekeeping.turn();
+    await rig.clock.advance(DAY_MS);
+    await refresh(rig.db, named("a"));
+    await pulled();
+    await housekeeping.turn();
+    expect(await wordCount("a")).toBe(2_500);
+    expect((await rig.resource("a")).cursor).toMatchObject({ at: 1 });
+    missing.clear();
+    await refresh(rig.db, named("a"));
+    await pulled();
+    expect(await rig.statuses()).toEqual({ a: "waiting" });
+    expect((await rig.resource("a")).cursor).toMatchObject({ at: 1 });
+    await rig.clock.advance(8 * DAY_MS);
+    await housekeeping.turn();
+    expect(await wordCount("a")).toBe(2_500);
+  });
+
+  it("loses its records and its cursor once a look after a week finds it gone still, and begins anew when it comes back", async () => {
+    await vanished("a");
+    // Nobody looked: a week alone proves nothing.
+    await rig.clock.advance(8 * DAY_MS);
+    await housekeeping.turn();
+    expect(await wordCount("a")).toBe(2_500);
+    await days(0);
     await housekeeping.turn();
     expect(await wordCount("a")).toBe(0);
     expect((await rig.resource("a")).cursor).toBeNull();
-    missing.clear();
-    await rig.clock.advance(8 * DAY_MS);
+    // It is still followed, so it stays, and is looked at every week.
+    await days(20);
     await housekeeping.turn();
-    await pulled();
+    expect(await rig.statuses()).toEqual({ a: "gone" });
+    missing.clear();
+    await days(8);
     expect(await rig.statuses()).toEqual({ a: "waiting" });
     expect(await wordCount("a")).toBe(2_500);
+  });
+
+  it("loses its records at once when nobody follows it any more", async () => {
+    await vanished("a");
+    await housekeeping.turn();
+    await unfollow(rig.db, named("a"));
+    await housekeeping.turn();
+    expect(await wordCount("a")).toBe(0);
+  });
+
+  it("is looked at again when it has mail, instead of keeping its poster's tidemark waiting for a week", async () => {
+    await vanished("a");
+    missing.clear();
+    await rig.db.query(sql`update tidemark.due set mail_seq = mail_seq + 1`);
+    await housekeeping.turn();
+    expect((await rig.resource("a")).due_in_ms).toBeLessThanOrEqual(0);
+    await rig.db.query(sql`update tidemark.due set mail_done = mail_seq`);
+    await pulled();
   });
 });
 
@@ -175,8 +229,8 @@ async function turnWith(before: (n: number) => Promise<boolean>): Promise<void> 
   await new Housekeeping({ ...rig, db }).turn();
 }
 
-/** The first ones are for what is old; then come those for what is gone. */
-const OLD = 4;
+/** The first ones are for what is old and for mail; then come those for what is gone. */
+const OLD = 5;
 
 describe("somebody else in between", () => {
   it("who brings a resource back keeps its records", async () => {
