@@ -9,6 +9,19 @@ CREATE OR REPLACE FUNCTION tidemark.now()
 AS $function$select statement_timestamp()$function$;
 comment on function tidemark.now() is 'The one clock. Tests replace it by a function that reads a row.';
 
+CREATE OR REPLACE FUNCTION tidemark.has_room(in_lane integer)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+AS $function$
+    select l.fleet is null or l.fleet > (
+             select count(e.resource_id)
+               from tidemark.lane p join tidemark.lease e on e.lane_id = p.lane_id and e.lease_until > tidemark.now()
+              where (p.source, p.name, p.upstream) = (l.source, l.name, l.upstream))
+      from tidemark.lane l where l.lane_id = in_lane
+  $function$;
+comment on function tidemark.has_room(in_lane integer) is 'Whether a lane has no bound, or room below it: a glance, which the claim repeats behind the lane''s lock.';
+
 create table tidemark.migration (
   owner text not null,
   n integer not null,
@@ -110,16 +123,38 @@ create table tidemark.due (
   failures smallint default 0 not null,
   constraint due_pkey PRIMARY KEY (resource_id),
   constraint due_floor CHECK ((due_at >= not_before)),
-  constraint due_mail CHECK ((mail_done <= mail_seq)),
-  constraint due_resource_id_fkey FOREIGN KEY (resource_id) REFERENCES tidemark.resource(resource_id) ON DELETE CASCADE
+  constraint due_mail CHECK ((mail_done <= mail_seq))
 ) with (autovacuum_analyze_scale_factor=0.05, autovacuum_vacuum_cost_delay=0, autovacuum_vacuum_insert_scale_factor=0.1, autovacuum_vacuum_scale_factor=0.02, fillfactor=70);
 comment on table tidemark.due is 'The hot row of a resource. lease_no only ever grows; a commit must name the one it was given.';
 comment on column tidemark.due.not_before is 'A floor under due_at that neither refresh nor view overrides; infinity while paused.';
 comment on column tidemark.due.asked_at is 'The place in line in a first-come lane; null elsewhere.';
-CREATE INDEX due_claim ON tidemark.due USING btree (lane_id, due_at) WHERE (lease_until IS NULL);
-CREATE INDEX due_first_come ON tidemark.due USING btree (lane_id, asked_at) WHERE ((lease_until IS NULL) AND (asked_at IS NOT NULL));
-CREATE INDEX due_lease ON tidemark.due USING btree (lane_id, lease_until) WHERE (lease_until IS NOT NULL);
+CREATE INDEX due_claim ON tidemark.due USING btree (lane_id, due_at);
+CREATE INDEX due_first_come ON tidemark.due USING btree (lane_id, asked_at) WHERE (asked_at IS NOT NULL);
 CREATE INDEX due_mail ON tidemark.due USING btree (lane_id) WHERE (mail_seq > mail_done);
+
+create table tidemark.hold (
+  hold_id bigint generated always as identity not null,
+  lane_id integer not null,
+  until timestamptz not null,
+  resource_ids bigint[] not null,
+  lease_nos bigint[] not null,
+  constraint hold_pkey PRIMARY KEY (hold_id)
+) with (autovacuum_vacuum_cost_delay=0, autovacuum_vacuum_scale_factor=0.02);
+comment on table tidemark.hold is 'The leases of one claim in one lane: where to look for those of the dead. A list only; whether a lease lives says tidemark.due.';
+alter table tidemark.hold alter column resource_ids set storage external;
+alter table tidemark.hold alter column lease_nos set storage external;
+CREATE INDEX hold_by_lane ON tidemark.hold USING btree (lane_id);
+CREATE INDEX hold_by_until ON tidemark.hold USING btree (until);
+
+create view tidemark.lease as
+ SELECT d.resource_id,
+    d.lease_no,
+    d.lease_until,
+    d.worker_id,
+    h.lane_id
+   FROM tidemark.hold h
+     CROSS JOIN LATERAL UNNEST(h.resource_ids, h.lease_nos) l(resource_id, lease_no)
+     JOIN tidemark.due d ON d.resource_id = l.resource_id AND d.lease_no = l.lease_no AND d.lease_until IS NOT NULL;
 
 create table tidemark.edge (
   parent_id bigint not null,
@@ -670,3 +705,166 @@ begin
      set at = b.at, level = b.level, lent = b.lent, window_until = b.window_until, said_room = b.said_room, foreign_used = b.foreign_used
    where t.budget = b.budget;
 end $function$;
+
+CREATE OR REPLACE FUNCTION tidemark.peek(lanes integer[], marks timestamp with time zone[])
+ RETURNS TABLE(lane_id integer, settled_at timestamp with time zone)
+ LANGUAGE plpgsql
+ STABLE
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+AS $function$
+#variable_conflict use_column
+begin
+  return query
+  select w.lane_id, tidemark.now() - interval '5 seconds'
+    from unnest(lanes, marks) as w(lane_id, mark)
+    join tidemark.lane l on l.lane_id = w.lane_id
+    join tidemark.upstream u on u.upstream = l.upstream
+   cross join lateral (
+     select d.resource_id from tidemark.due d
+      where d.lane_id = w.lane_id and d.lease_until is null and d.due_at >= w.mark and d.due_at <= tidemark.now()
+      order by d.due_at limit 1) c
+   where (u.closed_until is null or u.closed_until <= tidemark.now()) and (l.fleet is null or tidemark.has_room(w.lane_id));
+end
+$function$;
+comment on function tidemark.peek(lanes integer[], marks timestamp with time zone[]) is 'Which lanes have something due now, in an open upstream: one index probe a lane.';
+
+CREATE OR REPLACE FUNCTION tidemark.next_wake(lanes integer[], marks timestamp with time zone[], since timestamp with time zone)
+ RETURNS TABLE(due_ms double precision, expiry_ms double precision)
+ LANGUAGE plpgsql
+ STABLE
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  return query
+  select (select extract(epoch from min(greatest(c.due_at, u.closed_until)) - tidemark.now())::float8 * 1000
+            from unnest(lanes, marks) as w(lane_id, mark)
+            join tidemark.lane l on l.lane_id = w.lane_id
+            join tidemark.upstream u on u.upstream = l.upstream
+           cross join lateral (
+             select d.due_at from tidemark.due d
+              where d.lane_id = w.lane_id and d.lease_until is null and d.due_at >= w.mark and d.due_at < 'infinity'
+              order by d.due_at limit 1) c
+           where l.fleet is null or tidemark.has_room(w.lane_id)),
+         (select extract(epoch from h.until - tidemark.now())::float8 * 1000
+            from tidemark.hold h where h.until >= since order by h.until limit 1);
+end
+$function$;
+comment on function tidemark.next_wake(lanes integer[], marks timestamp with time zone[], since timestamp with time zone) is 'When to look again: the earliest due row of a lane with room, and the earliest end of a lease.';
+
+CREATE OR REPLACE FUNCTION tidemark.claim(worker integer, ttl_ms double precision, over_ids bigint[], lanes integer[], marks timestamp with time zone[], most integer[], ahead_ms double precision[], by_place boolean)
+ RETURNS TABLE(resource_id bigint, lease_no bigint, place tid, fresh_at timestamp with time zone, failures smallint, mail_done bigint, mail_seq bigint, source text, kind text, key text, options jsonb, cursor jsonb, generation bigint, changed_at timestamp with time zone, viewed_at timestamp with time zone, progress_done bigint, marked boolean, lane_id integer, hold_id bigint, newest_due_at timestamp with time zone, tried_at timestamp with time zone, now_ms double precision)
+ LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_sort TO 'on'
+AS $function$
+#variable_conflict use_column
+declare
+  picked tid[];
+begin
+  delete from tidemark.hold where hold_id = any(over_ids);
+  if by_place then
+    picked := array(
+      select d.ctid from tidemark.due d
+       where d.lane_id = lanes[1] and d.lease_until is null and d.asked_at is not null and d.due_at <= tidemark.now()
+       order by d.asked_at limit most[1] for update skip locked);
+  else
+    picked := array(
+      select c.place
+        from unnest(lanes, marks, most, ahead_ms) as w(lane_id, mark, most, ahead_ms)
+       cross join lateral (
+         select d.ctid as place from tidemark.due d
+          where d.lane_id = w.lane_id and d.lease_until is null and d.due_at >= w.mark
+            and d.due_at <= tidemark.now() + case
+                  when w.ahead_ms > 0 and exists (
+                    select 1 from tidemark.due e
+                     where e.lane_id = w.lane_id and e.lease_until is null and e.due_at >= w.mark and e.due_at <= tidemark.now())
+                  then w.ahead_ms else 0 end * interval '1 millisecond'
+          order by d.due_at limit w.most for update skip locked) c);
+  end if;
+  return query
+  with taken as (
+    update tidemark.due d
+       set lease_no = d.lease_no + 1, lease_until = tidemark.now() + ttl_ms * interval '1 millisecond',
+           tried_at = tidemark.now(), worker_id = worker
+     where d.ctid = any(picked)
+    returning d.resource_id, d.lease_no, d.lane_id, d.due_at, d.fresh_at, d.failures, d.mail_done, d.mail_seq, d.ctid as place
+  ), held as (
+    insert into tidemark.hold (lane_id, until, resource_ids, lease_nos)
+    select t.lane_id, tidemark.now() + ttl_ms * interval '1 millisecond', array_agg(t.resource_id), array_agg(t.lease_no)
+      from taken t group by t.lane_id
+    returning hold_id, lane_id
+  ), newest as (
+    select t.lane_id, max(t.due_at) as due_at from taken t group by t.lane_id
+  )
+  select t.resource_id, t.lease_no, t.place, t.fresh_at, t.failures, t.mail_done, t.mail_seq,
+         r.source, r.kind, r.key, r.options, r.cursor, r.generation, r.changed_at, r.viewed_at, r.progress_done,
+         r.error is not null or r.reason is not null or r.parked_at is not null or r.gone_at is not null,
+         t.lane_id, h.hold_id, w.due_at, n.at, n.now_ms
+    from taken t
+    join held h on h.lane_id = t.lane_id
+    join newest w on w.lane_id = t.lane_id
+    join tidemark.resource r on r.resource_id = t.resource_id
+   cross join (select tidemark.now() as at, extract(epoch from tidemark.now())::float8 * 1000 as now_ms) n;
+end
+$function$;
+comment on function tidemark.claim(worker integer, ttl_ms double precision, over_ids bigint[], lanes integer[], marks timestamp with time zone[], most integer[], ahead_ms double precision[], by_place boolean) is 'Leases due rows, up to so many of each lane, most overdue or first come first; lists them in a hold; drops holds that are over.';
+
+CREATE OR REPLACE FUNCTION tidemark.finish(lane integer, first_come boolean, wakes boolean, floors boolean, is_fresh boolean, failed smallint, keeps_place boolean, locked boolean, places tid[], ids bigint[], nos bigint[], waits_ms double precision[], mails_done bigint[])
+ RETURNS bigint[]
+ LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+AS $function$
+#variable_conflict use_column
+declare
+  done bigint[];
+  moved record;
+begin
+  with ended as (
+    update tidemark.due d
+       set lease_until = null,
+           worker_id = null,
+           not_before = greatest(case when d.not_before > tidemark.now() then d.not_before else '-infinity' end,
+                                 case when floors then e.at end),
+           due_at = greatest(case when wakes and d.mail_seq > e.mail_done then tidemark.now() else e.at end,
+                             case when d.not_before > tidemark.now() then d.not_before end),
+           fresh_at = case when is_fresh then d.tried_at else d.fresh_at end,
+           failures = failed,
+           lane_id = lane,
+           mail_done = e.mail_done,
+           asked_at = case when not first_come then null
+                           when keeps_place then coalesce(d.asked_at, tidemark.now())
+                           else greatest(case when wakes and d.mail_seq > e.mail_done then tidemark.now() else e.at end,
+                                         case when d.not_before > tidemark.now() then d.not_before end) end
+      from (select f.place, f.resource_id, f.lease_no, f.mail_done, tidemark.now() + f.wait_ms * interval '1 millisecond' as at
+              from unnest(places, ids, nos, waits_ms, mails_done) as f(place, resource_id, lease_no, wait_ms, mail_done)) e
+     where d.ctid = e.place and d.resource_id = e.resource_id and d.lease_no = e.lease_no
+       and (locked and d.lease_until is not null or d.lease_until > tidemark.now())
+    returning d.resource_id
+  )
+  select coalesce(array_agg(resource_id), '{}') into done from ended;
+  if cardinality(done) = cardinality(ids) then
+    return done;
+  end if;
+  -- Those that mail or a renewal moved since they were claimed, at the place where they are now.
+  select array_agg(m.place) as places, array_agg(m.resource_id) as ids, array_agg(m.lease_no) as nos,
+         array_agg(m.wait_ms) as waits_ms, array_agg(m.mail_done) as mails_done
+    into moved
+    from (select d.ctid as place, f.resource_id, f.lease_no, f.wait_ms, f.mail_done
+            from unnest(ids, nos, waits_ms, mails_done) as f(resource_id, lease_no, wait_ms, mail_done)
+            join tidemark.due d on d.resource_id = f.resource_id and d.lease_no = f.lease_no
+           where f.resource_id <> all(done) and (locked and d.lease_until is not null or d.lease_until > tidemark.now())
+           order by f.resource_id for update of d) m;
+  if moved.ids is null then
+    return done;
+  end if;
+  return done || tidemark.finish(lane, first_come, wakes, floors, is_fresh, failed, keeps_place, locked,
+                                 moved.places, moved.ids, moved.nos, moved.waits_ms, moved.mails_done);
+end
+$function$;
+comment on function tidemark.finish(lane integer, first_come boolean, wakes boolean, floors boolean, is_fresh boolean, failed smallint, keeps_place boolean, locked boolean, places tid[], ids bigint[], nos bigint[], waits_ms double precision[], mails_done bigint[]) is 'Ends pulls that end alike, where the lease is still theirs, and says whose did. Mail that came meanwhile makes a resource due at once.';

@@ -3,7 +3,7 @@
 -- Read it in this order. A `resource` is one thing kept fresh; its cold facts (cursor, options, what went wrong)
 -- are written only when they change. Its hot facts live in `due`, one narrow row each: when it falls due, who holds
 -- the lease and under which number, how fresh it is. A worker claims due rows lane by lane; `lane` and `upstream`
--- are small. `edge` says which resource brought forth which. `message` is the ordered inbox of a resource, and
+-- are small. `hold` lists what each claim took, so that the leases of the dead are found. `edge` says which resource brought forth which. `message` is the ordered inbox of a resource, and
 -- `tidemark` how far everything that one resource posted has been handled. `feed` numbers what is published.
 -- All times come from tidemark.now(), so that no worker's clock decides anything.
 --
@@ -70,8 +70,9 @@ create index resource_by_parked on tidemark.resource (source, resource_id) where
 create index resource_by_paused on tidemark.resource (source, resource_id) where paused_at is not null;
 create index resource_by_gone on tidemark.resource (gone_at) where gone_at is not null;
 
+-- No foreign key: looking whether it still holds would cost every refresh a twentieth. Whoever deletes a resource deletes both.
 create table tidemark.due (
-  resource_id bigint primary key references tidemark.resource on delete cascade,
+  resource_id bigint primary key,
   lease_no bigint not null default 0,
   due_at timestamptz not null,
   not_before timestamptz not null default '-infinity',
@@ -98,14 +99,35 @@ comment on table tidemark.due is 'The hot row of a resource. lease_no only ever 
 comment on column tidemark.due.not_before is 'A floor under due_at that neither refresh nor view overrides; infinity while paused.';
 comment on column tidemark.due.asked_at is 'The place in line in a first-come lane; null elsewhere.';
 
--- Claims scan this one from a low-water mark: a leased row is not in it at all.
-create index due_claim on tidemark.due (lane_id, due_at) where lease_until is null;
-create index due_first_come on tidemark.due (lane_id, asked_at) where lease_until is null and asked_at is not null;
--- Expired leases, and the count of live ones in a bounded lane.
-create index due_lease on tidemark.due (lane_id, lease_until) where lease_until is not null;
+-- Claims scan this one from a low-water mark. No index mentions the lease: a claim is a heap-only update, which costs half.
+create index due_claim on tidemark.due (lane_id, due_at);
+create index due_first_come on tidemark.due (lane_id, asked_at) where asked_at is not null;
 
 -- Who has mail, for back-pressure and for status.
 create index due_mail on tidemark.due (lane_id) where mail_seq > mail_done;
+
+create table tidemark.hold (
+  hold_id bigint generated always as identity primary key,
+  lane_id int not null,
+  until timestamptz not null,
+  resource_ids bigint[] not null,
+  lease_nos bigint[] not null
+) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
+
+comment on table tidemark.hold is 'The leases of one claim in one lane: where to look for those of the dead. A list only; whether a lease lives says tidemark.due.';
+
+-- Numbers that hardly compress: trying costs more than it saves.
+alter table tidemark.hold alter column resource_ids set storage external;
+alter table tidemark.hold alter column lease_nos set storage external;
+create index hold_by_until on tidemark.hold (until);
+create index hold_by_lane on tidemark.hold (lane_id);
+
+-- The leases there are, found through their holds: few among many rows.
+create view tidemark.lease as
+select d.resource_id, d.lease_no, d.lease_until, d.worker_id, h.lane_id
+  from tidemark.hold h
+ cross join lateral unnest(h.resource_ids, h.lease_nos) as l(resource_id, lease_no)
+  join tidemark.due d on d.resource_id = l.resource_id and d.lease_no = l.lease_no and d.lease_until is not null;
 
 create table tidemark.edge (
   parent_id bigint not null references tidemark.resource on delete cascade,

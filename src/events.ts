@@ -204,8 +204,19 @@ export class Events {
 
   emit<N extends EventName>(name: N, fields: EventFields[N]): void {
     const listeners = this.#named.get(name) as Set<Listener<N>> | undefined;
-    if (listeners) for (const listener of listeners) this.#tell(name, () => listener(fields));
-    for (const listener of this.#any) this.#tell(name, () => listener(name, fields));
+    if (listeners)
+      for (const listener of listeners)
+        try {
+          this.#heed(name, listener(fields));
+        } catch (thrown) {
+          this.#report(thrown, name);
+        }
+    for (const listener of this.#any)
+      try {
+        this.#heed(name, listener(name, fields));
+      } catch (thrown) {
+        this.#report(thrown, name);
+      }
   }
 
   /** Listens to one event until the returned function is called. */
@@ -222,14 +233,9 @@ export class Events {
     return () => void this.#any.delete(listener);
   }
 
-  #tell(name: EventName, tell: () => unknown): void {
-    try {
-      const told = tell();
-      // An async listener fits the type too; its rejection must not end the process.
-      if (told instanceof Promise) told.catch((thrown: unknown) => this.#report(thrown, name));
-    } catch (thrown) {
-      this.#report(thrown, name);
-    }
+  /** An async listener fits the type too; its rejection must not end the process. */
+  #heed(name: EventName, told: unknown): void {
+    if (told instanceof Promise) told.catch((thrown: unknown) => this.#report(thrown, name));
   }
 }
 

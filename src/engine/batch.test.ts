@@ -66,11 +66,11 @@ describe("the size of a batch", () => {
 
 describe("a cursor", () => {
   it("that is absent begins where its kind says history begins", () => {
-    expect(checkCursor(counting, undefined, "s k a")).toEqual({ at: 0 });
+    expect(checkCursor(counting, undefined, { name: "s k a" })).toEqual({ at: 0 });
   });
 
   it("that its kind does not declare is refused", () => {
-    expect(() => checkCursor(counting, { at: "soon" }, "s k a")).toThrow(
+    expect(() => checkCursor(counting, { at: "soon" }, { name: "s k a" })).toThrow(
       /cursor of s k a is not what its kind declares/,
     );
   });

@@ -50,12 +50,12 @@ function* rowsWithText(batch: Batch): Generator<object> {
 }
 
 /** A cursor as the kind declares it; what does not fit is a defect of the source. */
-export function checkCursor(kind: Kind, cursor: unknown, name: string): unknown {
+export function checkCursor(kind: Kind, cursor: unknown, of: { readonly name: string }): unknown {
   const parsed = kind.cursor.safeParse(cursor);
   if (parsed.success) return parsed.data;
   throw new TidemarkError(
     "BatchInvalid",
-    `The cursor of ${name} is not what its kind declares: ${parsed.error.message}`,
+    `The cursor of ${of.name} is not what its kind declares: ${parsed.error.message}`,
     {
       details: { cursor },
     },

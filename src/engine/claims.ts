@@ -2,8 +2,9 @@
 import sql from "sql-template-tag";
 import type { Clock } from "../clock.ts";
 import type { Db, Queryable } from "../store/db.ts";
+import { countLive, lockLane } from "./holds.ts";
 import type { LaneRow, Lanes } from "./lanes.ts";
-import { claim, claimFirstCome, countLive, hasRoom, type Lease, lockLane, type Want } from "./lease.ts";
+import { type Claimer, claim, claimFirstCome, type Lease, type Want } from "./lease.ts";
 
 const BEGINNING = "-infinity";
 /** Rows made due below the mark (by a late commit, or handed back) are found at the latest then. */
@@ -16,7 +17,17 @@ export interface ClaimParts {
   lanes: Lanes;
   clock: Clock;
   slots: number;
-  ttl_ms: number;
+}
+
+/** What a worker is busy with: how many pulls of a lane, and how many that people asked for. */
+export interface Busy {
+  busy(row: LaneRow): number;
+  readonly asked: number;
+}
+
+interface Marked {
+  lane_id: number;
+  mark: string;
 }
 
 interface Peeked {
@@ -41,28 +52,40 @@ export class Claims {
     return this.#marks.get(lane_id) ?? BEGINNING;
   }
 
+  /** The lanes that could take something into `free` slots, and from where on each is looked at. */
+  marked(free: number, held: Busy): Marked[] {
+    const { lanes, slots } = this.#parts;
+    const routine = free - this.#reserve(free, held);
+    return lanes
+      .rows()
+      .filter((row) => lanes.slots(row, slots) > held.busy(row) && (row.urgency === "asked" ? free : routine) > 0)
+      .map(({ lane_id }) => ({ lane_id, mark: this.mark(lane_id) }));
+  }
+
+  #reserve(free: number, { asked }: Busy): number {
+    const { slots } = this.#parts;
+    return Math.max(0, Math.min(free, Math.ceil(slots * ASKED_RESERVE) - asked, slots - 1));
+  }
+
   /** Claims what fits into `free` slots: asked before routine, each lane its fair part. */
-  async next(free: number, busy: (row: LaneRow) => number, asked_busy: number, worker_id: number): Promise<Lease[]> {
+  async next(free: number, held: Busy, by: Claimer): Promise<Lease[]> {
     const { lanes, slots, clock, db } = this.#parts;
     if (clock.elapsed_ms() - this.#rescanned_ms > RESCAN_MS) {
       this.#marks.clear();
       this.#rescanned_ms = clock.elapsed_ms();
     }
-    const peeked = await peek(
-      db,
-      lanes.rows().map((r) => ({ lane_id: r.lane_id, mark: this.mark(r.lane_id) })),
-    );
-    this.settled_at = peeked[0]?.settled_at ?? BEGINNING;
+    const peeked = await peek(db, this.marked(free, held));
+    if (peeked[0]) this.settled_at = peeked[0].settled_at;
     const leases: Lease[] = [];
     const taken = new Map<string, number>();
-    const room = (row: LaneRow) => lanes.slots(row, slots) - busy(row) - (taken.get(row.pair) ?? 0);
-    const reserve = Math.max(0, Math.min(free, Math.ceil(slots * ASKED_RESERVE) - asked_busy, slots - 1));
+    const room = (row: LaneRow) => lanes.slots(row, slots) - held.busy(row) - (taken.get(row.pair) ?? 0);
+    const reserve = this.#reserve(free, held);
     for (const urgency of ["asked", "routine"] as const) {
       const active = peeked.flatMap((p) => lanes.row(p.lane_id) ?? []).filter((r) => r.urgency === urgency);
       const left = free - leases.length - (urgency === "routine" ? reserve : 0);
       const parts = shareOut(left, active.map(room), this.#turn++);
       const wants = active.map((row, i) => ({ row, most: parts[i]! })).filter((w) => w.most > 0);
-      for (const lease of await this.#claim(wants, peeked, worker_id)) {
+      for (const lease of await this.#claim(wants, peeked, by)) {
         leases.push(lease);
         const name = lanes.row(lease.lane_id)!.pair;
         taken.set(name, (taken.get(name) ?? 0) + 1);
@@ -71,30 +94,29 @@ export class Claims {
     return leases;
   }
 
-  async #claim(wants: { row: LaneRow; most: number }[], peeked: Peeked[], worker_id: number): Promise<Lease[]> {
-    const { db, lanes, ttl_ms } = this.#parts;
+  async #claim(wants: { row: LaneRow; most: number }[], peeked: Peeked[], by: Claimer): Promise<Lease[]> {
+    const { db, lanes } = this.#parts;
     const plain: Want[] = [];
     const leases: Lease[] = [];
     for (const { row, most } of wants) {
-      if (row.fleet !== null) leases.push(...(await this.#claimBounded(row, most, worker_id)));
-      else if (row.first_come) leases.push(...(await claimFirstCome(db, row.lane_id, most, ttl_ms, worker_id)));
+      if (row.fleet !== null) leases.push(...(await this.#claimBounded(row, most, by)));
+      else if (row.first_come) leases.push(...(await claimFirstCome(db, row.lane_id, most, by)));
       else plain.push({ lane_id: row.lane_id, mark: this.mark(row.lane_id), most, ahead_ms: lanes.ahead_ms(row) });
     }
     if (plain.length === 0) return leases;
-    const claimed = await claim(db, plain, ttl_ms, worker_id);
+    const claimed = await claim(db, plain, by);
     for (const want of plain) this.#moveMark(want, claimed, peeked);
     return [...leases, ...claimed];
   }
 
   /** Counted in a statement after the lane's lock: counted in the same one, two workers would both see room. */
-  #claimBounded(row: LaneRow, most: number, worker_id: number): Promise<Lease[]> {
-    const { db, ttl_ms } = this.#parts;
-    return db.transaction(async (tx) => {
+  #claimBounded(row: LaneRow, most: number, by: Claimer): Promise<Lease[]> {
+    return this.#parts.db.transaction(async (tx) => {
       await lockLane(tx, row.source, row.name, row.upstream);
       const room = Math.min(most, row.fleet! - (await countLive(tx, row.source, row.name, row.upstream)));
       if (room <= 0) return [];
-      if (row.first_come) return claimFirstCome(tx, row.lane_id, room, ttl_ms, worker_id);
-      return claim(tx, [{ lane_id: row.lane_id, mark: BEGINNING, most: room, ahead_ms: 0 }], ttl_ms, worker_id);
+      if (row.first_come) return claimFirstCome(tx, row.lane_id, room, by);
+      return claim(tx, [{ lane_id: row.lane_id, mark: BEGINNING, most: room, ahead_ms: 0 }], by);
     });
   }
 
@@ -103,7 +125,7 @@ export class Claims {
     if (lanes.row(want.lane_id)?.urgency !== "routine") return;
     const settled = peeked.find((p) => p.lane_id === want.lane_id)?.settled_at ?? BEGINNING;
     const mine = claimed.filter((l) => l.lane_id === want.lane_id);
-    const newest = mine.reduce((at, l) => (l.due_at > at ? l.due_at : at), BEGINNING);
+    const newest = mine[0]?.newest_due_at ?? BEGINNING;
     const mark = mine.length < want.most || newest > settled ? settled : newest;
     if (mark > this.mark(want.lane_id)) this.#marks.set(want.lane_id, mark);
   }
@@ -130,17 +152,10 @@ export function shareOut(free: number, rooms: number[], turn: number): number[] 
 }
 
 /** Which lanes have something due now, in an open upstream: one index probe a lane. */
-async function peek(db: Queryable, lanes: { lane_id: number; mark: string }[]): Promise<Peeked[]> {
+async function peek(db: Queryable, lanes: Marked[]): Promise<Peeked[]> {
   if (lanes.length === 0) return [];
-  const { rows } = await db.query<Peeked>(sql`
-    select w.lane_id, tidemark.now() - interval '5 seconds' as settled_at
-      from unnest(${lanes.map((l) => l.lane_id)}::int[], ${lanes.map((l) => l.mark)}::timestamptz[]) as w(lane_id, mark)
-      join tidemark.lane l on l.lane_id = w.lane_id
-      join tidemark.upstream u on u.upstream = l.upstream
-     cross join lateral (
-       select d.resource_id from tidemark.due d
-        where d.lane_id = w.lane_id and d.lease_until is null and d.due_at >= w.mark and d.due_at <= tidemark.now()
-        order by d.due_at limit 1) c
-     where (u.closed_until is null or u.closed_until <= tidemark.now()) and ${hasRoom}`);
+  const { rows } = await db.query<Peeked>(
+    sql`select lane_id, settled_at from tidemark.peek(${lanes.map((l) => l.lane_id)}, ${lanes.map((l) => l.mark)})`,
+  );
   return rows;
 }

@@ -3,6 +3,7 @@ import type { Clock } from "../clock.ts";
 import { TidemarkError } from "../errors.ts";
 import type { Events } from "../events.ts";
 import type { Db } from "../store/db.ts";
+import { Alarm } from "./alarm.ts";
 import { isEmpty, rowsOf } from "./batch.ts";
 import { type CommitPoint, commit } from "./commit.ts";
 import { finishOf } from "./ends.ts";
@@ -12,7 +13,9 @@ import type { End } from "./outcome.ts";
 import { type Committed, LOST, type Unit } from "./unit.ts";
 
 const GATHER_MS = 5;
-const ENDS_MOST = 500;
+/** So many are worth a statement at once; up to the most go with it. */
+const ENDS_FULL = 100;
+const ENDS_MOST = 1_000;
 const UNITS_MOST = 100;
 const ROWS_MOST = 2_000;
 const DEADLOCK_TRIES = 5;
@@ -35,57 +38,21 @@ export interface CommitterParts {
 
 export class Committer {
   readonly #parts: CommitterParts;
-  #ends: Waiting[] = [];
-  #units: Waiting[] = [];
-  #gathering = { ends: false, units: false };
+  readonly #ends: Gathering;
+  readonly #units: Gathering;
 
   constructor(parts: CommitterParts) {
     this.#parts = parts;
+    this.#ends = new Gathering(parts.clock, ENDS_FULL, (all) => this.#flushEnds(all.splice(0, ENDS_MOST)));
+    this.#units = new Gathering(parts.clock, UNITS_MOST, (all) => this.#flushUnits(takeUnits(all)));
   }
 
   /** Resolves when it is committed or the lease was lost; rejects when the database refused or could not be reached. */
   submit(unit: Unit): Promise<Committed> {
     return new Promise((resolve, reject) => {
       const end = endAlone(unit);
-      const waiting: Waiting = { unit, end, resolve, reject };
-      if (end) {
-        this.#ends.push(waiting);
-        this.#gather("ends", this.#ends.length >= ENDS_MOST);
-      } else {
-        this.#units.push(waiting);
-        this.#gather("units", this.#units.length >= UNITS_MOST);
-      }
+      (end ? this.#ends : this.#units).add({ unit, end, resolve, reject });
     });
-  }
-
-  /** One flush at a time of each sort: what ends meanwhile is the next one's. */
-  #gather(sort: "ends" | "units", full: boolean): void {
-    if (this.#gathering[sort]) return;
-    this.#gathering[sort] = true;
-    void this.#drain(sort, full);
-  }
-
-  async #drain(sort: "ends" | "units", full: boolean): Promise<void> {
-    if (!full) await this.#parts.clock.sleep(GATHER_MS);
-    try {
-      if (sort === "ends") while (this.#ends.length > 0) await this.#flushEnds(this.#ends.splice(0, ENDS_MOST * 2));
-      else while (this.#units.length > 0) await this.#flushUnits(this.#takeUnits());
-    } finally {
-      this.#gathering[sort] = false;
-      if (this.#ends.length > 0 && sort === "ends") this.#gather("ends", true);
-      if (this.#units.length > 0 && sort === "units") this.#gather("units", true);
-    }
-  }
-
-  #takeUnits(): Waiting[] {
-    let rows = 0;
-    let n = 0;
-    for (const w of this.#units) {
-      rows += w.unit.batch ? rowsOf(w.unit.batch) : 0;
-      if (n > 0 && (n >= UNITS_MOST || rows > ROWS_MOST)) break;
-      n += 1;
-    }
-    return this.#units.splice(0, n);
   }
 
   async #flushEnds(waiting: Waiting[]): Promise<void> {
@@ -136,6 +103,51 @@ export class Committer {
       else for (const w of waiting) await this.#flushUnits([w]);
     }
   }
+}
+
+/** What waits is flushed after a moment, or as soon as it is plenty; what comes meanwhile is the next flush's. */
+class Gathering {
+  readonly #waiting: Waiting[] = [];
+  readonly #clock: Clock;
+  readonly #alarm: Alarm;
+  readonly #full: number;
+  readonly #flush: (waiting: Waiting[]) => Promise<void>;
+  #draining = false;
+
+  constructor(clock: Clock, full: number, flush: (waiting: Waiting[]) => Promise<void>) {
+    this.#clock = clock;
+    this.#alarm = new Alarm(clock);
+    this.#full = full;
+    this.#flush = flush;
+  }
+
+  add(waiting: Waiting): void {
+    this.#waiting.push(waiting);
+    if (!this.#draining) void this.#drain();
+    else if (this.#waiting.length === this.#full) this.#alarm.ring();
+  }
+
+  /** One flush at a time. */
+  async #drain(): Promise<void> {
+    this.#draining = true;
+    this.#alarm.clear();
+    await this.#alarm.sleep(GATHER_MS);
+    // What ends in the same moment comes along.
+    if (this.#waiting.length >= this.#full) await this.#clock.sleep(0);
+    while (this.#waiting.length > 0) await this.#flush(this.#waiting);
+    this.#draining = false;
+  }
+}
+
+function takeUnits(all: Waiting[]): Waiting[] {
+  let rows = 0;
+  let n = 0;
+  for (const w of all) {
+    rows += w.unit.batch ? rowsOf(w.unit.batch) : 0;
+    if (n > 0 && (n >= UNITS_MOST || rows > ROWS_MOST)) break;
+    n += 1;
+  }
+  return all.splice(0, n);
 }
 
 function specOf(lanes: Lanes, unit: Unit) {

@@ -31,6 +31,7 @@ export function finishOf(lanes: Lanes, u: Unit, end: End, parked = false): Finis
   return {
     resource_id: lease.resource_id,
     lease_no: lease.lease_no,
+    place: lease.place,
     lane_id: end.keep_place && lanes.row(lease.lane_id)?.urgency === "asked" ? pair.asked : pair.routine,
     first_come: spec.lane.order === "first come",
     mail_done: u.charge && !parked ? lease.mail_done : u.mail_done,

@@ -124,7 +124,7 @@ export async function readAhead(db: Queryable, row: InLine): Promise<Ahead> {
       select d.resource_id
         from mine m
         join tidemark.lane a on (a.source, a.name, a.upstream) = (m.source, m.name, m.upstream)
-        join tidemark.due d on d.lane_id = a.lane_id and d.lease_until > tidemark.now()
+        join tidemark.lease d on d.lane_id = a.lane_id and d.lease_until > tidemark.now()
     )
     select (select count(*) from claimable)::int as ahead,
            (select count(*) from held)::int as leased,
@@ -145,7 +145,7 @@ export async function readBeside(db: Queryable, row: InLine): Promise<Ahead> {
            greatest(0, r.progress_total - r.progress_done)::float8 as remaining,
            case when r.progress_total is null or r.progress_done is null then 1 else 0 end as unknown
       from tidemark.resource r
-     cross join (select count(*)::int as leased from tidemark.due
+     cross join (select count(*)::int as leased from tidemark.lease
                   where lane_id = ${row.lane_id}::int and lease_until > tidemark.now()) n
      where r.resource_id = ${row.resource_id}::bigint`);
   const beside = rows[0]!;

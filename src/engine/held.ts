@@ -3,8 +3,9 @@ import type { Clock } from "../clock.ts";
 import { TidemarkError } from "../errors.ts";
 import type { Events } from "../events.ts";
 import type { Db } from "../store/db.ts";
+import { dropHolds } from "./holds.ts";
 import type { LaneRow, Lanes } from "./lanes.ts";
-import { type Held, handBack, renew } from "./lease.ts";
+import { type Claimer, handBack, type Lease, renew } from "./lease.ts";
 import type { ActivePull } from "./pull.ts";
 
 export interface HeldParts {
@@ -21,7 +22,10 @@ export class HeldLeases {
   readonly #pulls = new Map<bigint, ActivePull>();
   readonly #busy = new Map<string, number>();
   /** Leases whose pull ended without a word to the database: given back as soon as it answers. */
-  #unsaid: Held[] = [];
+  #unsaid: Lease[] = [];
+  /** How many leases each hold still lists, and the holds that list none any more. */
+  readonly #holds = new Map<bigint, number>();
+  #over: bigint[] = [];
   #asked = 0;
 
   constructor(parts: HeldParts) {
@@ -44,17 +48,35 @@ export class HeldLeases {
     return this.#pulls.get(pull.lease.resource_id) === pull;
   }
 
+  /** How this worker claims: what it is done with is dropped on the way. */
+  claimer(worker_id: number): Claimer {
+    return { worker_id, ttl_ms: this.#parts.ttl_ms, over: () => this.#over.splice(0) };
+  }
+
   add(pull: ActivePull): void {
-    this.#pulls.set(pull.lease.resource_id, pull);
+    const { resource_id, hold_id } = pull.lease;
+    this.#pulls.set(resource_id, pull);
+    this.#holds.set(hold_id, (this.#holds.get(hold_id) ?? 0) + 1);
     this.#count(pull, 1);
   }
 
-  /** Lets a pull go; false when it was let go before. */
-  remove(pull: ActivePull): boolean {
+  /**
+   * Lets a pull go; false when it was let go before. A lease that the database knows has ended comes off its hold; any other is
+   * given back as soon as the database answers.
+   */
+  remove(pull: ActivePull, ended: boolean): boolean {
     if (!this.has(pull)) return false;
     this.#pulls.delete(pull.lease.resource_id);
     this.#count(pull, -1);
+    if (ended) this.#comeOff(pull.lease);
+    else this.#unsaid.push(pull.lease);
     return true;
+  }
+
+  #comeOff({ hold_id }: Lease): void {
+    const left = (this.#holds.get(hold_id) ?? 1) - 1;
+    if (left > 0) this.#holds.set(hold_id, left);
+    else if (this.#holds.delete(hold_id)) this.#over.push(hold_id);
   }
 
   #count(pull: ActivePull, by: number): void {
@@ -63,17 +85,13 @@ export class HeldLeases {
     if (row?.urgency === "asked") this.#asked += by;
   }
 
-  /** Remembers a lease that could not be given up properly. */
-  leaveUnsaid(pull: ActivePull): void {
-    this.#unsaid.push({ resource_id: pull.lease.resource_id, lease_no: pull.lease.lease_no });
-  }
-
   /** Gives back what was left unsaid; one that was taken by another in the meantime is not touched. */
   async sayUnsaid(): Promise<void> {
     if (this.#unsaid.length === 0) return;
     const unsaid = this.#unsaid;
     const count = await handBack(this.#parts.db, unsaid);
     this.#unsaid = this.#unsaid.filter((h) => !unsaid.includes(h));
+    for (const lease of unsaid) this.#comeOff(lease);
     if (count > 0) this.#parts.events.emit("handed_back", { count });
   }
 
@@ -108,10 +126,10 @@ export class HeldLeases {
     const pulls = [...this.#pulls.values()];
     for (const pull of pulls) {
       pull.abort(new TidemarkError("LeaseLost", "The worker is stopping."));
-      this.leaveUnsaid(pull);
-      this.remove(pull);
+      this.remove(pull, false);
     }
     await this.sayUnsaid();
+    await dropHolds(this.#parts.db, this.#over.splice(0));
     return pulls.length;
   }
 }

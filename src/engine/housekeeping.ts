@@ -272,6 +272,10 @@ async function dropSkips(tx: Tx, ids: bigint[]): Promise<void> {
 /** Deletes the resource with its due row, its edges and its tidemark, if it is still gone and unfollowed. */
 async function purge(tx: Tx, ids: bigint[]): Promise<number> {
   const { count } = await tx.query(sql`
-    delete from tidemark.resource where resource_id = any(${ids}::bigint[]) and gone_at is not null and followed_at is null`);
+    with over as (
+      delete from tidemark.resource where resource_id = any(${ids}::bigint[]) and gone_at is not null and followed_at is null
+      returning resource_id
+    )
+    delete from tidemark.due where resource_id in (select resource_id from over)`);
   return count;
 }

@@ -49,7 +49,7 @@ const rare: Partial<Record<StatusName, Sql>> = {
   parked: sql`tidemark.resource r where r.parked_at is not null`,
   paused: sql`tidemark.resource r where r.paused_at is not null`,
   gone: sql`tidemark.resource r where r.gone_at is not null`,
-  leased: sql`tidemark.due d join tidemark.resource r on r.resource_id = d.resource_id where d.lease_until is not null`,
+  leased: sql`tidemark.lease d join tidemark.resource r on r.resource_id = d.resource_id where true`,
 };
 
 const everything = sql`tidemark.resource r where true`;

@@ -15,8 +15,10 @@ const hourly: Kind = kind({ upstream: { name: "u" }, schedule: every("1h"), curs
 const lease = (given: Partial<Lease> = {}): Lease => ({
   resource_id: 1n,
   lease_no: 1n,
+  hold_id: 1n,
+  place: "(0,1)",
   lane_id: 1,
-  due_at: "2026-11-15T22:55:50.000000Z",
+  newest_due_at: "2026-11-15T22:55:50.000000Z",
   fresh_at: null,
   tried_at: "2026-11-15T22:55:50.000000Z",
   failures: 0,

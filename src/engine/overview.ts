@@ -131,7 +131,7 @@ export async function readLanes(db: Queryable): Promise<LaneFacts[]> {
                 where d.lane_id = l.lane_id and d.lease_until is null and d.due_at <= tidemark.now()
                 order by d.due_at limit ${DUE_COUNTED_MOST}) o) c
      cross join lateral (
-       select count(*)::float8 as leased from tidemark.due e
+       select count(*)::float8 as leased from tidemark.lease e
         where e.lane_id = l.lane_id and e.lease_until > tidemark.now()) h
      order by l.source, l.name, l.upstream, l.urgency`);
   return rows;

@@ -1,6 +1,6 @@
 /** One pull from its lease to its end: every yield of the source is a commit, and every way to end has an outcome. */
 import type { Clock } from "../clock.ts";
-import type { Answer, Batch, FetchRequest, Kind, Outcome, Pull, Resource } from "../contract.ts";
+import type { Batch, Kind, Outcome, Pull, Resource } from "../contract.ts";
 import { fresh, more } from "../contract.ts";
 import { asTidemarkError, hasCode, TidemarkError } from "../errors.ts";
 import { toJson } from "../mirror/table.ts";
@@ -97,14 +97,23 @@ export class ActivePull implements Pull {
     this.#abort.abort(error);
   }
 
-  /** Bound, so that a source may take it out of the pull. */
-  readonly now_ms = (): number => this.lease.now_ms + (this.#parts.clock.elapsed_ms() - this.begun_ms);
+  /** The database's time, as far as this process can tell. */
+  time_ms(): number {
+    return this.lease.now_ms + (this.#parts.clock.elapsed_ms() - this.begun_ms);
+  }
 
-  readonly fetch = (url: string, request: FetchRequest = {}): Promise<Answer> => {
-    const { upstream } = this.kind;
-    const at = typeof upstream === "function" ? upstream(this.lease.key, this.resource.options) : upstream;
-    return this.#parts.upstreams.fetch(at, url, request, this.signal, this.lease.resource_id);
-  };
+  /** Bound, so that a source may take it out of the pull; made when asked for, as most pulls never do. */
+  get now_ms(): () => number {
+    return () => this.time_ms();
+  }
+
+  get fetch(): Pull["fetch"] {
+    return (url, request = {}) => {
+      const { upstream } = this.kind;
+      const at = typeof upstream === "function" ? upstream(this.lease.key, this.resource.options) : upstream;
+      return this.#parts.upstreams.fetch(at, url, request, this.signal, this.lease.resource_id);
+    };
+  }
 }
 
 /** How a pull ended, for those who watch. */
@@ -124,7 +133,7 @@ export const lost = (error: TidemarkError | null = null): Ended => ({
 
 /** Reads the cursor as its kind declares it; absent means where history begins. */
 export function openCursor(pull: ActivePull): void {
-  pull.cursor = checkCursor(pull.kind, pull.lease.cursor ?? undefined, pull.name);
+  pull.cursor = checkCursor(pull.kind, pull.lease.cursor ?? undefined, pull);
 }
 
 /** Drives a source's generator: commit after every yield, until it ends, is stopped, or its slice of time is over. */
@@ -137,7 +146,10 @@ export async function drive(pull: ActivePull, parts: PullParts): Promise<Ended> 
     let moved = false;
     for (;;) {
       const step = await generator.next();
-      if (step.done) return await endWith(pull, parts, step.value || fresh());
+      if (step.done) {
+        generator = null;
+        return await endWith(pull, parts, step.value || fresh());
+      }
       const batch = step.value;
       moved = checkBatch(pull, batch) || moved;
       if (batch.post?.length) await parts.room.check(pull.lease.source);
@@ -153,8 +165,8 @@ export async function drive(pull: ActivePull, parts: PullParts): Promise<Ended> 
   } catch (thrown) {
     return await endWithError(pull, parts, asTidemarkError(thrown));
   } finally {
-    // A generator that waits at a yield is told to clean up; one that ended ignores it.
-    await generator?.return(undefined).catch(() => undefined);
+    // A generator that waits at a yield is told to clean up.
+    if (generator) await generator.return(undefined).catch(() => undefined);
   }
 }
 
@@ -170,7 +182,7 @@ export function checkBatch(pull: ActivePull, batch: Batch, mail = false): boolea
       );
     return false;
   }
-  batch.cursor = checkCursor(pull.kind, batch.cursor, pull.name);
+  batch.cursor = checkCursor(pull.kind, batch.cursor, pull);
   checkMove(pull.kind, pull.cursor, batch.cursor, pull.name);
   const moved = toJson(batch.cursor) !== toJson(pull.cursor);
   if (!moved && !batch.final && pull.commits > 0)
@@ -206,7 +218,7 @@ export function unitOf(pull: ActivePull, batch: Batch | null, end: Unit["end"]):
 }
 
 export function finalEnd(pull: ActivePull, outcome: Outcome): (result: Committed) => End {
-  return (result) => endOf(outcome, pull.lease, pull.kind, pull.changed + result.changed > 0, pull.now_ms());
+  return (result) => endOf(outcome, pull.lease, pull.kind, pull.changed + result.changed > 0, pull.time_ms());
 }
 
 export async function endWith(pull: ActivePull, parts: PullParts, outcome: Outcome): Promise<Ended> {
@@ -225,10 +237,10 @@ export async function endWithError(pull: ActivePull, parts: PullParts, error: Ti
         pull.lease,
         pull.kind,
         false,
-        pull.now_ms(),
+        pull.time_ms(),
       );
     if (error.code === "UpstreamGone")
-      return endOf({ outcome: "gone", reason: error.message }, pull.lease, pull.kind, false, pull.now_ms());
+      return endOf({ outcome: "gone", reason: error.message }, pull.lease, pull.kind, false, pull.time_ms());
     return endOfFailure(error, pull.lease, parts.rules);
   };
   try {

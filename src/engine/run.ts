@@ -24,17 +24,19 @@ export async function run(pulls: ActivePull[], parts: PullParts, ended: WhenEnde
 }
 
 async function one(pull: ActivePull, parts: PullParts, ended: WhenEnded): Promise<void> {
-  ended(pull, await settle(pull, parts, () => drive(pull, parts)));
+  let end: Ended;
+  try {
+    end = await drive(pull, parts);
+  } catch (thrown) {
+    end = await endAnyway(pull, parts, thrown);
+  }
+  ended(pull, end);
 }
 
 /** Whatever is thrown past a pull's own care ends it all the same; a slot is never lost. */
-async function settle(pull: ActivePull, parts: PullParts, work: () => Promise<Ended>): Promise<Ended> {
-  try {
-    return await work();
-  } catch (thrown) {
-    const error = asTidemarkError(thrown);
-    return endWithError(pull, parts, error).catch(() => lost(error));
-  }
+function endAnyway(pull: ActivePull, parts: PullParts, thrown: unknown): Promise<Ended> {
+  const error = asTidemarkError(thrown);
+  return endWithError(pull, parts, error).catch(() => lost(error));
 }
 
 async function mailOf(pulls: ActivePull[], parts: PullParts, ended: WhenEnded): Promise<void> {
@@ -44,12 +46,11 @@ async function mailOf(pulls: ActivePull[], parts: PullParts, ended: WhenEnded): 
     await Promise.all(
       pulls.map(async (pull) => {
         const messages = mail.get(pull.lease.resource_id) ?? [];
-        ended(pull, await settle(pull, parts, () => receive(pull, messages, parts)));
+        ended(pull, await receive(pull, messages, parts).catch((thrown) => endAnyway(pull, parts, thrown)));
       }),
     );
   } catch (thrown) {
-    const error = asTidemarkError(thrown);
-    for (const pull of pulls) ended(pull, await settle(pull, parts, () => Promise.reject(error)));
+    for (const pull of pulls) ended(pull, await endAnyway(pull, parts, thrown));
   }
 }
 

@@ -26,13 +26,14 @@ export function phaseOf(source: string, kind: string, key: string): number {
  */
 export function every(period: string | number): Schedule {
   const period_ms = ms(period);
+  const why = `every ${formatDuration(period_ms)}`;
   return {
     period_ms,
     next({ now_ms, phase, fresh_at_ms }: ScheduleFacts) {
       const from = (fresh_at_ms ?? now_ms) + period_ms / 10;
       const offset = phase * period_ms;
       const slot = Math.floor((from - offset) / period_ms) * period_ms + offset + period_ms;
-      return { wait_ms: Math.max(0, slot - now_ms), why: `every ${formatDuration(period_ms)}` };
+      return { wait_ms: Math.max(0, slot - now_ms), why };
     },
   };
 }

@@ -29,21 +29,27 @@ interface Count {
 
 export class Statistics {
   #counts = new Map<string, Count>();
+  #last: Count | null = null;
   #progress = new Map<number, number>();
   #remembered: PullNote[] = [];
 
   note(pull: PullNote): void {
-    const name = `${pull.source}\u0000${pull.kind}\u0000${pull.outcome}`;
-    const count = this.#counts.get(name);
-    if (count) {
-      count.pulls += 1;
-      if (pull.changed > 0) count.changed += 1;
-    } else {
-      const { source, kind, outcome } = pull;
-      this.#counts.set(name, { source, kind, outcome, pulls: 1, changed: pull.changed > 0 ? 1 : 0 });
-    }
+    const count = this.#countOf(pull);
+    count.pulls += 1;
+    if (pull.changed > 0) count.changed += 1;
     const worth = pull.changed > 0 || pull.outcome === "failed" || pull.outcome === "gone" || pull.ms > SLOW_MS;
     if (worth && this.#remembered.length < REMEMBERED_MOST) this.#remembered.push(pull);
+  }
+
+  /** Nearly always the same as for the pull before. */
+  #countOf({ source, kind, outcome }: PullNote): Count {
+    const last = this.#last;
+    if (last && last.source === source && last.kind === kind && last.outcome === outcome) return last;
+    const name = `${source}\u0000${kind}\u0000${outcome}`;
+    const count = this.#counts.get(name) ?? { source, kind, outcome, pulls: 0, changed: 0 };
+    this.#counts.set(name, count);
+    this.#last = count;
+    return count;
   }
 
   progress(lane_id: number, done: number): void {
@@ -56,6 +62,7 @@ export class Statistics {
     const progress = [...this.#progress.entries()];
     const pulls = this.#remembered;
     this.#counts = new Map();
+    this.#last = null;
     this.#progress = new Map();
     this.#remembered = [];
     if (counts.length > 0) await writeCounts(db, counts);

@@ -1,12 +1,14 @@
 /** A worker claims due resources, runs their pulls and sleeps until the next one is due; any number run side by side. */
 import sql from "sql-template-tag";
 import { TidemarkError } from "../errors.ts";
+import type { EventFields } from "../events.ts";
 import { Alarm } from "./alarm.ts";
 import { Claims } from "./claims.ts";
 import { Committer } from "./committer.ts";
 import { HeldLeases } from "./held.ts";
+import { expire, nextWake } from "./holds.ts";
 import { Lanes } from "./lanes.ts";
-import { expire, type Lease, nextWake } from "./lease.ts";
+import type { Lease } from "./lease.ts";
 import { rideOut, surprise } from "./outage.ts";
 import { ActivePull, type Ended, endWithError, lost, type PullParts } from "./pull.ts";
 import { Room } from "./room.ts";
@@ -21,8 +23,10 @@ const IDLE_MS_MAX = 10_000;
 const EXPIRE_EVERY_MS = 500;
 const RELOAD_EVERY_MS = 10_000;
 const FLUSH_EVERY_MS = 5_000;
-const EXPIRE_MOST = 1_000;
+/** Holds looked at in one go. */
+const EXPIRE_MOST = 20;
 const GATHER_MS = 20;
+const WAVE_LEAST = 200;
 const LOCKED_WAIT_MS = 1_000;
 
 export class Worker {
@@ -43,6 +47,7 @@ export class Worker {
   #reloaded_ms = Number.NEGATIVE_INFINITY;
   #since = "-infinity";
   #running: Promise<void> | null = null;
+  #gathering = false;
   #now = false;
 
   constructor(parts: WorkerParts) {
@@ -54,7 +59,7 @@ export class Worker {
     const { lanes } = this;
     const ttl_ms = settings.lease_ttl_ms;
     this.#held = new HeldLeases({ db, clock, events, lanes, ttl_ms, pull_timeout_ms: settings.pull_timeout_ms });
-    this.#claims = new Claims({ db, lanes, clock, slots: settings.slots, ttl_ms });
+    this.#claims = new Claims({ db, lanes, clock, slots: settings.slots });
     this.#pulls = {
       lanes,
       committer: new Committer({ db, lanes, clock, events, ...(parts.at ? { at: parts.at } : {}) }),
@@ -122,28 +127,34 @@ export class Worker {
     const free = settings.slots - this.#held.size;
     if (free === 0) return this.#alarm.sleep(IDLE_MS_MAX);
     const begun = clock.elapsed_ms();
-    // Where pulls are short, a few free slots soon become many: one claim for all of them is cheaper.
+    // Where pulls are short, a few free slots soon become many: one claim for all of them is cheaper. And where slots are many, one
+    // half of them is claimed while the other half ends.
     const soon_ms = this.#claimed_ms + GATHER_MS - begun;
-    if (free < settings.slots / 8 && soon_ms > 0) return clock.sleep(soon_ms, this.#stop.signal);
+    if (free < this.#enough && soon_ms > 0) return this.#gather(soon_ms);
+    const wave = Math.max(WAVE_LEAST, Math.ceil(settings.slots / 2));
     this.#claimed_ms = begun;
-    const leases = await this.#claims.next(free, (row) => this.#held.busy(row), this.#held.asked, this.#worker_id);
+    const leases = await this.#claims.next(Math.min(free, wave), this.#held, this.#held.claimer(this.#worker_id));
     if (leases.length > 0) {
       events.emit("claim", { count: leases.length, ms: clock.elapsed_ms() - begun });
       return this.#start(leases);
     }
-    const rows = this.lanes.rows();
-    const marked = rows.map((r) => ({ lane_id: r.lane_id, mark: this.#claims.mark(r.lane_id) }));
-    const wake = await nextWake(
-      db,
-      marked,
-      rows.map((r) => r.lane_id),
-      this.#since,
-    );
+    const wake = await nextWake(db, this.#claims.marked(free, this.#held), this.#since);
     const waits = [wake.due_ms, wake.expiry_ms, IDLE_MS_MAX, settings.lease_ttl_ms / 2].filter((w) => w !== null);
     // What is due but could not be claimed (another has its row locked) is looked at again in a moment, not at once.
     await this.#alarm.sleep(
       Math.max(Math.min(...waits) + 1, wake.due_ms !== null && wake.due_ms <= 0 ? LOCKED_WAIT_MS : 1),
     );
+  }
+
+  /** Sleeps until enough slots are free; single ends do not disturb it. */
+  async #gather(ms: number): Promise<void> {
+    this.#gathering = true;
+    await this.#alarm.sleep(ms);
+    this.#gathering = false;
+  }
+
+  get #enough(): number {
+    return this.#parts.settings.slots / 4;
   }
 
   /** What another process says may be about a lane that is new here. */
@@ -169,14 +180,13 @@ export class Worker {
 
   async #expire(): Promise<void> {
     const { db, clock, events, settings } = this.#parts;
-    const lanes = this.lanes.rows().map((r) => r.lane_id);
     const settled = this.#claims.settled_at;
-    const expired = await expire(db, lanes, this.#since, EXPIRE_MOST);
+    const { all, ended } = await expire(db, this.#since, EXPIRE_MOST);
     this.#expired_ms = clock.elapsed_ms();
-    this.#since = expired.length < EXPIRE_MOST ? settled : "-infinity";
-    if (expired.length === 0) return;
-    events.emit("lease_expired", { count: expired.length });
-    const worn = expired.filter((e) => e.failures >= settings.park_after).map((e) => e.resource_id);
+    this.#since = all ? settled : "-infinity";
+    if (ended.length === 0) return;
+    events.emit("lease_expired", { count: ended.length });
+    const worn = ended.filter((e) => e.failures >= settings.park_after).map((e) => e.resource_id);
     await parkExpired(db, worn, settings.cool_off_ms);
   }
 
@@ -187,28 +197,20 @@ export class Worker {
   }
 
   #ended(pull: ActivePull, { end, changed, error, message_parked }: Ended): void {
-    if (!this.#held.remove(pull)) return;
-    const { events, clock } = this.#parts;
+    if (!this.#held.remove(pull, end !== null)) return;
+    const { events, clock, settings } = this.#parts;
     const { source, kind, key, resource_id } = pull.lease;
     const ms = clock.elapsed_ms() - pull.begun_ms;
     const outcome = end?.outcome ?? "lost";
     pull.over = true;
-    if (!end) this.#held.leaveUnsaid(pull);
     const reason = end?.reason ?? error?.message ?? null;
     this.#statistics.note({ resource_id, source, kind, outcome, changed, ms, reason, error });
     this.#statistics.progress(pull.lease.lane_id, pull.progressed);
-    events.emit("pull_ended", {
-      source,
-      kind,
-      key,
-      resource_id,
-      outcome,
-      changed: changed > 0,
-      ms,
-      rows: changed,
-      ...(reason ? { reason } : {}),
-      ...(error ? { error_code: error.code, error } : {}),
-    });
+    const rows = changed;
+    const told: EventFields["pull_ended"] = { source, kind, key, resource_id, outcome, changed: rows > 0, ms, rows };
+    if (reason) told.reason = reason;
+    if (error) Object.assign(told, { error_code: error.code, error });
+    events.emit("pull_ended", told);
     if (end?.parked) events.emit("parked", { source, kind, key, reason: reason ?? "", failures: end.failures });
     if (message_parked)
       events.emit("message_parked", {
@@ -221,7 +223,7 @@ export class Worker {
       });
     // Others may wait for the room that this pull leaves in a bounded lane.
     if (pull.woke || this.lanes.row(pull.lease.lane_id)?.fleet) this.#waker.wake();
-    else this.#alarm.ring();
+    else if (!this.#gathering || settings.slots - this.#held.size >= this.#enough) this.#alarm.ring();
   }
 
   /** Renews leases, and ends pulls that hang: first asked to, then without asking. */

@@ -10,6 +10,15 @@ const stamp = /^(\d{4,})-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?([+-]
  * Years before Christ keep PostgreSQL's " BC", so that every value can be given back as a parameter.
  */
 export function normaliseTimestamp(text: string): string {
+  if (text === last_stamp.text) return last_stamp.value;
+  last_stamp = { text, value: normalised(text) };
+  return last_stamp.value;
+}
+
+/** One moment is often given for all rows of an answer. */
+let last_stamp = { text: "", value: "" };
+
+function normalised(text: string): string {
   // Nearly every value: a session in UTC and a year of four digits.
   if (text.length <= 29 && text.endsWith("+00") && text.charCodeAt(10) === 32) {
     const fraction = text.length > 22 ? text.slice(20, -3) : "";

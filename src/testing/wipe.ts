@@ -3,7 +3,7 @@ import { raw } from "sql-template-tag";
 import type { Queryable } from "../store/db.ts";
 
 const engine = [
-  ...["resource", "due", "lane", "upstream", "edge", "message", "tidemark", "skip", "feed", "worker"],
+  ...["resource", "due", "hold", "lane", "upstream", "edge", "message", "tidemark", "skip", "feed", "worker"],
   ...["pull", "pull_count", "progress", "budget", "flight", "credential"],
 ].map((name) => `tidemark.${name}`);
 

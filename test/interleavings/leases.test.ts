@@ -2,7 +2,8 @@
 import sql from "sql-template-tag";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { Claims } from "../../src/engine/claims.ts";
-import { claim, countLive, expire, lockLane } from "../../src/engine/lease.ts";
+import { countLive, expire, lockLane } from "../../src/engine/holds.ts";
+import { claim } from "../../src/engine/lease.ts";
 import { toyKind, toySource, words } from "../sql/toy.ts";
 import { blocks, letGo, Session, stopAt } from "./session.ts";
 import { TTL, Workbench } from "./workbench.ts";
@@ -15,13 +16,9 @@ describe("two workers", () => {
     cursor: { at: version, done: true },
   });
   const mirrored = () => bench.rows(sql`select version from toy.word`);
-  const expireAll = (db = bench.db as Parameters<typeof expire>[0]) =>
-    expire(
-      db,
-      bench.lanes.rows().map((r) => r.lane_id),
-      "-infinity",
-      100,
-    );
+  const expireAll = async (db = bench.db as Parameters<typeof expire>[0]) => (await expire(db, "-infinity", 100)).ended;
+  const as = (worker_id: number) => ({ worker_id, ttl_ms: TTL });
+  const idle = { busy: () => 0, asked: 0 };
 
   beforeAll(async () => {
     bench = await Workbench.open();
@@ -33,8 +30,8 @@ describe("two workers", () => {
     const a = await Session.begin(bench.db);
     const b = await Session.begin(bench.db);
     const wants = bench.lanes.rows().map(({ lane_id }) => ({ lane_id, mark: "-infinity", most: 2, ahead_ms: 0 }));
-    const first = await claim(a.tx, wants, TTL, 1);
-    const second = await claim(b.tx, wants, TTL, 2);
+    const first = await claim(a.tx, wants, as(1));
+    const second = await claim(b.tx, wants, as(2));
     await b.commit();
     await a.commit();
     const keys = [...first, ...second].map((l) => l.key);
@@ -112,10 +109,10 @@ describe("two workers", () => {
     await lockLane(a.tx, row.source, row.name, row.upstream);
     expect(await countLive(a.tx, row.source, row.name, row.upstream)).toBe(0);
     const { db, clock, lanes } = bench;
-    const other = new Claims({ db, lanes, clock, slots: 10, ttl_ms: TTL });
-    const racing = other.next(10, () => 0, 0, 2);
+    const other = new Claims({ db, lanes, clock, slots: 10 });
+    const racing = other.next(10, idle, as(2));
     await blocks(db, racing);
-    const mine = await claim(a.tx, [{ lane_id: row.lane_id, mark: "-infinity", most: 1, ahead_ms: 0 }], TTL, 1);
+    const mine = await claim(a.tx, [{ lane_id: row.lane_id, mark: "-infinity", most: 1, ahead_ms: 0 }], as(1));
     await a.commit();
     expect(mine).toHaveLength(1);
     expect(await racing).toEqual([]);
@@ -127,10 +124,10 @@ describe("two workers", () => {
     const { db, clock, lanes } = bench;
     const workers = [1, 2, 3, 4].map((id) => ({
       id,
-      claims: new Claims({ db, lanes, clock, slots: 10, ttl_ms: TTL }),
+      claims: new Claims({ db, lanes, clock, slots: 10 }),
     }));
     for (let round = 0; round < 25; round += 1) {
-      const all = await Promise.all(workers.map((w) => w.claims.next(10, () => 0, 0, w.id)));
+      const all = await Promise.all(workers.map((w) => w.claims.next(10, idle, as(w.id))));
       expect(all.flat()).toHaveLength(1);
       await db.query(sql`update tidemark.due set lease_until = null where lease_until is not null`);
     }

@@ -53,7 +53,7 @@ export class Workbench {
   /** Claims everything that is due, as one worker. */
   async claimAll(worker_id = 1, db: Queryable = this.db): Promise<Record<string, Lease>> {
     const wants = this.lanes.rows().map(({ lane_id }) => ({ lane_id, mark: "-infinity", most: 100, ahead_ms: 0 }));
-    const leases = await claim(db, wants, TTL, worker_id);
+    const leases = await claim(db, wants, { worker_id, ttl_ms: TTL });
     return Object.fromEntries(leases.map((l) => [l.key, l]));
   }
 

@@ -3,8 +3,9 @@ import fc from "fast-check";
 import sql from "sql-template-tag";
 import { z } from "zod";
 import { commit } from "../../src/engine/commit.ts";
+import { expire } from "../../src/engine/holds.ts";
 import type { Lanes } from "../../src/engine/lanes.ts";
-import { claim, expire, handBack, type Lease, renew } from "../../src/engine/lease.ts";
+import { claim, handBack, type Lease, renew } from "../../src/engine/lease.ts";
 import { post, readMail } from "../../src/engine/mailbox.ts";
 import { endOf } from "../../src/engine/outcome.ts";
 import { lockDue, makeDue } from "../../src/engine/resources.ts";
@@ -55,7 +56,7 @@ class Claim implements Command {
   check = () => true;
   async run(model: Model, real: Real) {
     const wants = real.lanes.rows().map(({ lane_id }) => ({ lane_id, mark: "-infinity", most: 100, ahead_ms: 0 }));
-    const leases = await claim(real.db, wants, TTL, 1);
+    const leases = await claim(real.db, wants, { worker_id: 1, ttl_ms: TTL });
     const expected = model.claimable();
     check(
       leases
@@ -92,13 +93,8 @@ class Pass implements Command {
 class Expire implements Command {
   check = () => true;
   async run(model: Model, real: Real) {
-    const expired = await expire(
-      real.db,
-      real.lanes.rows().map((r) => r.lane_id),
-      "-infinity",
-      100,
-    );
-    check(expired.length === model.expire().length, `${expired.length} leases expired`);
+    const { ended } = await expire(real.db, "-infinity", 100);
+    check(ended.length === model.expire().length, `${ended.length} leases expired`);
   }
   toString = () => "expire";
 }

@@ -67,7 +67,7 @@ export const mutants: Mutant[] = [
     name: "completion does not ask for the lease number",
     edits: [
       {
-        file: "src/engine/finish.ts",
+        file: "migrations/0004_hot_path.sql",
         find: "d.resource_id = e.resource_id and d.lease_no = e.lease_no\n",
         replace: "d.resource_id = e.resource_id\n",
       },
@@ -123,9 +123,9 @@ export const mutants: Mutant[] = [
     name: "mail that came during a pull wakes nobody",
     edits: [
       {
-        file: "src/engine/finish.ts",
-        find: "case when d.mail_seq > e.mail_done then",
-        replace: "case when false then",
+        file: "migrations/0004_hot_path.sql",
+        find: "due_at = greatest(case when wakes and d.mail_seq > e.mail_done then",
+        replace: "due_at = greatest(case when false then",
       },
     ],
     tests: simulation,
@@ -134,9 +134,20 @@ export const mutants: Mutant[] = [
     name: "leases of the dead are never ended",
     edits: [
       {
-        file: "src/engine/lease.ts",
+        file: "src/engine/holds.ts",
         find: "e.lease_until <= tidemark.now()\n",
         replace: "e.lease_until < '-infinity'\n",
+      },
+    ],
+    tests: simulation,
+  },
+  {
+    name: "a hold is dropped while it lists a lease",
+    edits: [
+      {
+        file: "src/engine/held.ts",
+        find: "if (left > 0) this.#holds.set(hold_id, left);",
+        replace: "if (left > 0 && this.#over.push(hold_id)) this.#holds.set(hold_id, left);",
       },
     ],
     tests: simulation,

@@ -24,6 +24,10 @@ export async function breaches(db: Queryable, silent: boolean): Promise<string[]
     select 'P6: a lease ended more than a second ago and nobody noticed'
       from tidemark.due where not ${silent} and lease_until < tidemark.now() - interval '1 second'
     union all
+    select 'P6: the lease of ' || d.resource_id || ' is on no list, so nobody would miss its holder'
+      from tidemark.due d
+     where d.lease_until is not null and not exists (select 1 from tidemark.lease l where l.resource_id = d.resource_id)
+    union all
     select 'P7: two entries with one stamp ' || published_at from sim.entry group by published_at having count(n) > 1
     union all
     select 'lane: more than two boxes leased at once'
