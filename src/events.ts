@@ -164,7 +164,8 @@ export const eventKinds: { readonly [N in EventName]: EventKind<EventFields[N]> 
   },
   credential_revoked: {
     level: always("error"),
-    sentence: (e) => `${e.host} refuses the token of ${e.account}; it is not used any more. Give another one in its place`,
+    sentence: (e) =>
+      `${e.host} refuses the token of ${e.account}; it is not used any more. Give another one in its place`,
   },
   migration_applied: {
     level: always("info"),
