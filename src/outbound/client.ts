@@ -67,10 +67,7 @@ export class Outbound {
     const reading = this.#read(journey, exchange, sent);
     const body: StreamedBody = {
       [Symbol.asyncIterator]: () => reading,
-      cancel: () => {
-        exchange.cancel();
-        journey.end();
-      },
+      cancel: () => exchange.cancel(),
     };
     const { status, headers } = exchange;
     return { status, headers, url: sent.url.href, body, record: () => journey.record };
@@ -181,8 +178,8 @@ export class Outbound {
     } catch (thrown) {
       throw journey.failure(thrown);
     } finally {
+      // What undoes an encoding may be waiting for more, and cannot be called back from there.
       exchange.cancel();
-      journey.end();
     }
   }
 }

@@ -127,6 +127,7 @@ describe("credentials", () => {
     expect(same("http://a.example:8080/", "https://a.example/")).toBe(false);
     expect(same("http://a.example/", "https://a.example:8443/")).toBe(false);
     expect(same("http://a.example:8080/", "https://a.example:8080/")).toBe(false);
+    expect(same("https://a.example:80/", "http://a.example:443/")).toBe(false);
   });
 
   it("do not come back when the way leads home again", () => {
