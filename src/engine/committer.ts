@@ -1,6 +1,6 @@
 /** Gathers what ends within a few milliseconds and commits it together: ends alone in one statement, batches in one transaction. */
 import type { Clock } from "../clock.ts";
-import { TidemarkError } from "../errors.ts";
+import { hasCode } from "../errors.ts";
 import type { Events } from "../events.ts";
 import type { Db } from "../store/db.ts";
 import { Alarm } from "./alarm.ts";
@@ -16,7 +16,8 @@ const GATHER_MS = 5;
 /** So many are worth a statement at once; up to the most go with it. */
 const ENDS_FULL = 100;
 const ENDS_MOST = 1_000;
-const UNITS_MOST = 100;
+const UNITS_FULL = 100;
+const UNITS_MOST = 500;
 const ROWS_MOST = 2_000;
 const DEADLOCK_TRIES = 5;
 
@@ -44,7 +45,7 @@ export class Committer {
   constructor(parts: CommitterParts) {
     this.#parts = parts;
     this.#ends = new Gathering(parts.clock, ENDS_FULL, (all) => this.#flushEnds(all.splice(0, ENDS_MOST)));
-    this.#units = new Gathering(parts.clock, UNITS_MOST, (all) => this.#flushUnits(takeUnits(all)));
+    this.#units = new Gathering(parts.clock, UNITS_FULL, (all) => this.#flushUnits(takeUnits(all)));
   }
 
   /** Resolves when it is committed or the lease was lost; rejects when the database refused or could not be reached. */
@@ -97,10 +98,14 @@ export class Committer {
       events.emit("commit", { pulls: waiting.length, rows, ms: clock.elapsed_ms() - begun });
       for (const [i, w] of waiting.entries()) w.resolve(results[i]!);
     } catch (error) {
-      // One bad batch must not take its neighbours with it: each goes alone, and the bad one fails alone.
-      const apart = waiting.length > 1 && !(error instanceof TidemarkError && error.code === "StoreDown");
+      // One bad batch must not take its neighbours with it: they are halved until the bad one fails alone.
+      const apart = waiting.length > 1 && !hasCode(error, "StoreDown");
       if (!apart) for (const w of waiting) w.reject(error);
-      else for (const w of waiting) await this.#flushUnits([w]);
+      else {
+        const half = waiting.length >> 1;
+        await this.#flushUnits(waiting.slice(0, half));
+        await this.#flushUnits(waiting.slice(half));
+      }
     }
   }
 }
@@ -143,7 +148,7 @@ function takeUnits(all: Waiting[]): Waiting[] {
   let rows = 0;
   let n = 0;
   for (const w of all) {
-    rows += w.unit.batch ? rowsOf(w.unit.batch) : 0;
+    rows += w.unit.handled.length + (w.unit.batch ? rowsOf(w.unit.batch) : 0);
     if (n > 0 && (n >= UNITS_MOST || rows > ROWS_MOST)) break;
     n += 1;
   }

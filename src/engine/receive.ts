@@ -3,10 +3,11 @@ import type { Batch } from "../contract.ts";
 import { fresh, more } from "../contract.ts";
 import { asTidemarkError, type ErrorCode, TidemarkError } from "../errors.ts";
 import { toJson } from "../mirror/table.ts";
-import type { Message } from "./mailbox.ts";
+import { type Message, readMail } from "./mailbox.ts";
 import { type End, endOf, endOfFailure, nextDue, shortened } from "./outcome.ts";
 import {
   type ActivePull,
+  advance,
   checkBatch,
   type Ended,
   endWithError,
@@ -14,7 +15,6 @@ import {
   openCursor,
   type PullParts,
   unitOf,
-  wakes,
 } from "./pull.ts";
 import type { Committed } from "./unit.ts";
 
@@ -34,27 +34,45 @@ const notTheMessage: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 /** How many messages this kind takes at once; one by one behind a message that failed before. */
 export const mostOf = (pull: ActivePull): number => pull.kind.receive_most ?? MESSAGES_MOST;
 
+/** Handles what is in the mailbox, a commit for each reading of it, until it is empty or the pull's slice of time is over. */
 export async function receive(pull: ActivePull, messages: Message[], parts: PullParts): Promise<Ended> {
+  for (let mail = messages; ; ) {
+    const ended = await receiveOnce(pull, mail, parts);
+    if (ended) return ended;
+    const most = mostOf(pull);
+    mail =
+      (await readMail(parts.db, [{ resource_id: pull.lease.resource_id, most }])).get(pull.lease.resource_id) ?? [];
+  }
+}
+
+/** Null says that there may be more: a full reading was handled and committed, and the lease goes on. */
+async function receiveOnce(pull: ActivePull, messages: Message[], parts: PullParts): Promise<Ended | null> {
   const first = messages[0];
   // All that was left is parked: the mailbox is dealt with up to the number seen at the claim.
-  pull.mail_done = first ? pull.lease.mail_done : pull.lease.mail_seq;
+  if (!first && pull.lease.mail_seq > pull.mail_done) pull.mail_done = pull.lease.mail_seq;
   const taken = first && first.tries > 0 ? [first] : messages;
   try {
-    openCursor(pull);
+    if (pull.commits === 0) openCursor(pull);
     const batch = first ? await handle(pull, taken) : null;
     if (batch) checkBatch(pull, batch, true);
-    const last = taken.at(-1)?.seq ?? pull.mail_done;
-    const end = (result: Committed): End => endOfMail(pull, batch, result);
-    const unit = { ...unitOf(pull, batch, end), handled: taken, mail_done: last };
+    const on = taken.length >= mostOf(pull) && !batch?.final && mayGoOn(pull, parts);
+    const end = on ? null : (result: Committed): End => endOfMail(pull, batch, result);
+    const unit = { ...unitOf(pull, batch, end), handled: taken, mail_done: taken.at(-1)?.seq ?? pull.mail_done };
     const result = await parts.committer.submit(unit);
     if (!result.committed) return lost();
-    if (batch) pull.woke = wakes(batch);
-    return { end: result.end, changed: result.changed, error: null, message_parked: false };
+    if (batch) advance(pull, batch, result, parts);
+    pull.mail_done = unit.mail_done;
+    if (on) return null;
+    return { end: result.end, changed: pull.changed, error: null, message_parked: false };
   } catch (thrown) {
     const error = asTidemarkError(thrown);
     if (!first || notTheMessage.has(error.code)) return await endWithError(pull, parts, error);
     return await charge(pull, first, taken.at(-1)!, error, parts);
   }
+}
+
+function mayGoOn(pull: ActivePull, parts: PullParts): boolean {
+  return !parts.stopping() && parts.clock.elapsed_ms() - pull.begun_ms <= parts.slice_ms;
 }
 
 async function handle(pull: ActivePull, taken: Message[]): Promise<Batch> {
@@ -76,11 +94,11 @@ async function handle(pull: ActivePull, taken: Message[]): Promise<Batch> {
 function endOfMail(pull: ActivePull, batch: Batch | null, result: Committed): End {
   const { lease, kind } = pull;
   if (batch?.final && batch.final.outcome !== "fresh")
-    return endOf(batch.final, lease, kind, result.changed > 0, pull.now_ms());
-  const calm = endOf(fresh(), lease, kind, result.changed > 0, pull.now_ms());
+    return endOf(batch.final, lease, kind, pull.changed + result.changed > 0, pull.time_ms());
+  const calm = endOf(fresh(), lease, kind, pull.changed + result.changed > 0, pull.time_ms());
   if (!kind.pull && !kind.pullTogether) return calm;
-  if (pull.asked) return endOf(more(), lease, kind, false, pull.now_ms());
-  const { wait_ms } = nextDue(kind, lease, result.changed > 0, pull.now_ms());
+  if (pull.asked) return endOf(more(), lease, kind, false, pull.time_ms());
+  const { wait_ms } = nextDue(kind, lease, pull.changed + result.changed > 0, pull.time_ms());
   return { ...calm, fresh: false, wait_ms: lease.fresh_at === null ? 0 : wait_ms };
 }
 
@@ -98,7 +116,7 @@ async function charge(
   const reason = shortened(error.message);
   const end = (result: Committed): End =>
     result.message_parked
-      ? endOf(more(), pull.lease, pull.kind, false, pull.now_ms())
+      ? endOf(more(), pull.lease, pull.kind, false, pull.time_ms())
       : endOfFailure(
           error,
           { ...pull.lease, failures: message.tries },
