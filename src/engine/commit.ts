@@ -13,14 +13,19 @@ import { type Committed, LOST, type Unit } from "./unit.ts";
 /** Places in the commit where a test may stop the world. */
 export type CommitPoint = "locked" | "recorded" | "finished";
 
+/**
+ * A process that freezes inside the transaction keeps the rows locked, so that nobody can take its leases, but not for long: well
+ * before they end (`idle_ms`) the server ends the transaction, and what it did is undone.
+ */
 export async function commit(
   db: Db,
   lanes: Lanes,
   units: Unit[],
+  idle_ms: number,
   at?: (p: CommitPoint) => void | Promise<void>,
 ): Promise<Committed[]> {
   await prepareLanes(db, lanes, units);
-  return db.transaction(async (tx) => {
+  const work = async (tx: Tx): Promise<Committed[]> => {
     const targets = await findTargets(tx, units);
     const ids = [...new Set([...units.map((u) => u.lease.resource_id), ...targets.values()])];
     const locks = await lockDue(
@@ -43,7 +48,8 @@ export async function commit(
       await at?.("finished");
     }
     return units.map((u) => results.get(u) ?? LOST);
-  });
+  };
+  return db.transaction(work, { idle_ms });
 }
 
 /** What a commit means for tidemarks: how far posters have read, and whose messages were handled. */

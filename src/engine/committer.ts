@@ -34,6 +34,7 @@ export interface CommitterParts {
   lanes: Lanes;
   clock: Clock;
   events: Events;
+  ttl_ms: number;
   at?: (point: CommitPoint) => void | Promise<void>;
 }
 
@@ -83,7 +84,7 @@ export class Committer {
   }
 
   async #flushUnits(waiting: Waiting[]): Promise<void> {
-    const { db, lanes, clock, events, at } = this.#parts;
+    const { db, lanes, clock, events, ttl_ms, at } = this.#parts;
     const begun = clock.elapsed_ms();
     try {
       const results = await retried(() =>
@@ -91,6 +92,7 @@ export class Committer {
           db,
           lanes,
           waiting.map((w) => w.unit),
+          ttl_ms / 3,
           at,
         ),
       );

@@ -62,7 +62,7 @@ export class Worker {
     this.#claims = new Claims({ db, lanes, clock, slots: settings.slots });
     this.#pulls = {
       lanes,
-      committer: new Committer({ db, lanes, clock, events, ...(parts.at ? { at: parts.at } : {}) }),
+      committer: new Committer({ db, lanes, clock, events, ttl_ms, ...(parts.at ? { at: parts.at } : {}) }),
       upstreams: new Upstreams(parts),
       db,
       read: parts.read ?? db,

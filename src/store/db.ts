@@ -30,6 +30,8 @@ export interface ScriptTx extends Tx {
 
 export interface TransactionOptions extends QueryOptions {
   read_only?: boolean;
+  /** The server ends a transaction that waits so long for its next statement: a frozen process must not keep its locks. */
+  idle_ms?: number;
 }
 
 export interface Db extends Queryable {

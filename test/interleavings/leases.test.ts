@@ -102,6 +102,26 @@ describe("two workers", () => {
     expect(await bench.due("a")).toMatchObject({ leased: false, lease_no: 1n });
   });
 
+  it("of which one froze in the middle of its commit: the server ends it before long, and the other can take the lease", async () => {
+    const { a } = await bench.claimAll(1);
+    const stop = stopAt("recorded");
+    const frozen = bench.commit(bench.unit(a!, word(1)), stop.at, 200).catch((error: unknown) => error);
+    await stop.reached;
+    await bench.later();
+    await expect
+      .poll(
+        async () => {
+          await bench.later(1_000);
+          return (await expireAll()).map((e) => e.resource_id);
+        },
+        { timeout: 20_000 },
+      )
+      .toContain(a!.resource_id);
+    stop.open();
+    expect(await frozen).toMatchObject({ code: "StoreDown" });
+    expect(await mirrored()).toEqual([]);
+  });
+
   it("that race for a lane of one get one lease between them", async () => {
     await bench.reset(source, "one:x", "one:y");
     const row = bench.lanes.rows().find((r) => r.name === "one" && r.urgency === "asked")!;

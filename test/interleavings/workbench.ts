@@ -73,8 +73,8 @@ export class Workbench {
     return { ...this.unit(lease, batch), handled, mail_done: handled.at(-1)?.seq ?? lease.mail_done };
   }
 
-  async commit(unit: Unit, at?: (p: CommitPoint) => void | Promise<void>): Promise<Committed> {
-    const [result] = await commit(this.db, this.lanes, [unit], at);
+  async commit(unit: Unit, at?: (p: CommitPoint) => void | Promise<void>, idle_ms = 60_000): Promise<Committed> {
+    const [result] = await commit(this.db, this.lanes, [unit], idle_ms, at);
     return result!;
   }
 

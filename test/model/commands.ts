@@ -123,7 +123,7 @@ class Commit implements Command {
       void (await tx.query(
         sql`insert into toy.log (key, seen) select ${key}, s from unnest(${seen}::text[]) with ordinality u(s, n) order by n`,
       ));
-    const [result] = await commit(real.db, real.lanes, [unit]);
+    const [result] = await commit(real.db, real.lanes, [unit], TTL);
     const may = model.holds(key, Number(lease.lease_no));
     check(
       result!.committed === may,
