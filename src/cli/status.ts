@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import type { Overview } from "../engine/overview.ts";
 import { type Api, resourcePath } from "./api.ts";
+import { type BudgetsAnswer, budgetWords } from "./budget-words.ts";
 import { findOne } from "./change.ts";
 import { withApi } from "./opening.ts";
 import { examples, jsonOption, readCount, sourceOption } from "./options.ts";
@@ -67,7 +68,11 @@ async function showOnce(
   const { output } = shell;
   if (source === undefined) {
     const all = await api.get<Overview & { database: string; version: string }>("/api/status");
-    return show(shell, options, all, (answer) => overviewWords(output, answer));
+    const { budgets, breakers } = await api.get<BudgetsAnswer>("/api/budgets");
+    return show(shell, options, { ...all, budgets, breakers }, (answer) => [
+      ...overviewWords(output, answer),
+      ...budgetWords(output, answer),
+    ]);
   }
   if (key === undefined) {
     const one = await api.get<SourceAnswer>(`/api/sources/${encodeURIComponent(source)}`);

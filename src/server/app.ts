@@ -1,4 +1,5 @@
 /** The HTTP server as a function from requests to answers: tests and commands call it without a port. */
+import { setMaxListeners } from "node:events";
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
@@ -78,6 +79,8 @@ function overviewOf({ db, lanes, clock }: ServerParts, for_ms: number) {
 
 /** What the routes of a source may use. */
 function contextOf({ db, read, views, wake, lanes, upstreams, stopping }: ServerParts): Context {
+  // Each call that is out listens to it.
+  setMaxListeners(0, stopping);
   return {
     read,
     viewed: (source, ref) => views.viewed(source, ref),

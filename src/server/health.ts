@@ -2,6 +2,7 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import sql from "sql-template-tag";
 import type { Overview } from "../engine/overview.ts";
+import { readBreakers, readBudgets } from "../engine/spent.ts";
 import { asTidemarkError } from "../errors.ts";
 import { errorBody } from "./answers.ts";
 import type { ServerParts } from "./parts.ts";
@@ -32,7 +33,9 @@ export function healthRoutes(app: OpenAPIHono, parts: HealthParts, overview: Rem
 
   app.get("/metrics", async (c) => {
     const whole = await within(parts, METRICS_MS_MAX, () => overview.get()).catch(() => null);
-    const text = await parts.metrics.render(whole);
+    const read = async () => ({ budgets: await readBudgets(parts.db), breakers: await readBreakers(parts.db) });
+    const manners = whole && (await within(parts, METRICS_MS_MAX, read).catch(() => null));
+    const text = await parts.metrics.render(whole, manners);
     return c.body(text, 200, { "content-type": parts.metrics.content_type });
   });
 }

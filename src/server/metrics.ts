@@ -2,6 +2,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { Overview } from "../engine/overview.ts";
 import type { Events } from "../events.ts";
+import { BudgetMetrics, type Manners } from "./budget-metrics.ts";
 
 const seconds = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 30, 60, 300];
 
@@ -9,11 +10,13 @@ const seconds = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 30, 60, 300];
 export class Metrics {
   readonly #registry = new Registry();
   readonly #whole: Whole;
+  readonly #budgets: BudgetMetrics;
 
   constructor(events: Events) {
     collectDefaultMetrics({ register: this.#registry });
     countEvents(events, this.#registry);
     this.#whole = new Whole(this.#registry);
+    this.#budgets = new BudgetMetrics(this.#registry, events);
   }
 
   get content_type(): string {
@@ -21,8 +24,9 @@ export class Metrics {
   }
 
   /** The text of all metrics; without an overview (the database is away) those of this process alone. */
-  render(overview: Overview | null): Promise<string> {
+  render(overview: Overview | null, manners: Manners | null = null): Promise<string> {
     this.#whole.set(overview);
+    this.#budgets.set(manners);
     return this.#registry.metrics();
   }
 }

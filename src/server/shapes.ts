@@ -2,9 +2,9 @@
 import { z } from "@hono/zod-openapi";
 import { LIST_MOST, status_names } from "../engine/listing.ts";
 
-const time = z.string().openapi({ example: "2026-11-15T22:55:50.123456Z" });
-const maybe_time = time.nullable();
-const count = z.number().int();
+export const time = z.string().openapi({ example: "2026-11-15T22:55:50.123456Z" });
+export const maybe_time = time.nullable();
+export const count = z.number().int();
 /** 64-bit numbers are text, because JavaScript would bend them. */
 const big = z
   .string()
@@ -264,20 +264,3 @@ export const message_params = z.object({
 });
 
 export const retried_shape = z.object({ resource_id: big, seq: big.nullable() }).openapi("Retried");
-
-export const budgets_shape = z
-  .object({
-    now: time,
-    budgets: z.array(
-      z.object({
-        budget: z.string(),
-        upstream: z.string(),
-        used: z.number(),
-        spent_until: maybe_time,
-        window_until: maybe_time,
-        closed_until: maybe_time,
-        closed_reason: z.string().nullable(),
-      }),
-    ),
-  })
-  .openapi("Budgets");

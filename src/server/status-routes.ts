@@ -2,24 +2,17 @@
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import { findByKey, type Listed, listResources } from "../engine/listing.ts";
 import type { Overview } from "../engine/overview.ts";
-import { readBudgets } from "../engine/spent.ts";
+import { readBreakers, readBudgets } from "../engine/spent.ts";
 import { readResource, readTidemarks } from "../engine/status.ts";
 import { sourceOf } from "../engine/verbs.ts";
 import { TidemarkError } from "../errors.ts";
 import { nearest } from "../spelling.ts";
 import { plain } from "./answers.ts";
+import { budgets_shape } from "./budget-shapes.ts";
 import { answers } from "./described.ts";
 import type { ServerParts } from "./parts.ts";
 import type { Remembered } from "./remembered.ts";
-import {
-  budgets_shape,
-  list_query,
-  list_shape,
-  name_params,
-  overview_shape,
-  resource_shape,
-  source_shape,
-} from "./shapes.ts";
+import { list_query, list_shape, name_params, overview_shape, resource_shape, source_shape } from "./shapes.ts";
 
 const tags = ["status"];
 
@@ -118,7 +111,8 @@ export function statusRoutes(app: OpenAPIHono, parts: ServerParts, overview: Rem
 
   app.openapi(budgets_route, async (c) => {
     const { now } = await overview.get();
-    return c.json(plain<z.infer<typeof budgets_shape>>({ now, budgets: await readBudgets(db) }), 200);
+    const all = { now, budgets: await readBudgets(db), breakers: await readBreakers(db) };
+    return c.json(plain<z.infer<typeof budgets_shape>>(all), 200);
   });
 }
 

@@ -213,6 +213,7 @@ describe("what else is served", () => {
     expect(text).toContain('tidemark_pulls_total{source="toy",kind="page",outcome="fresh"} 1');
     expect(text).toContain('tidemark_due_resources{source="toy",lane="page",upstream="toy.example",urgency="asked"} 1');
     expect(text).toContain("tidemark_workers 0");
+    expect(text).toContain('tidemark_breakers{is="open"} 0');
     const small = createHealthApp({ ...server.parts, checkSchema: () => Promise.reject(new Error("too old")) });
     expect((await small.request("http://localhost/healthz")).status).toBe(200);
     expect((await small.request("http://localhost/readyz")).status).toBe(503);
