@@ -55,43 +55,83 @@ interface Client {
   servers: Set<Server>;
 }
 
-export interface Pooler {
-  url: string;
+/** Between clients and a server, with few connections to it. */
+export class Pooler {
+  readonly #idle: Server[] = [];
+  readonly #servers = new Set<Server>();
+  readonly #clients = new Set<Client>();
+  readonly #queue: Client[] = [];
+  readonly #door = net.createServer((socket) => this.#welcome(socket));
+  #parameters: Buffer[] = [];
+  /** Statements with a name that somebody prepared: they would be elsewhere the next time. */
+  readonly named: string[] = [];
   /** How many server connections the client that met the most has met. */
-  met_most(): number;
-  /** Statements with a name that somebody tried to prepare: they would be elsewhere the next time. */
-  named: string[];
-  close(): Promise<void>;
-}
+  met_most = 0;
+  url = "";
 
-/** Between clients and the server at `url`, with so many connections to it. */
-export async function startPooler(url: string, servers_most: number): Promise<Pooler> {
-  const to = new URL(url);
-  const idle: Server[] = [];
-  const all = new Set<Server>();
-  const clients = new Set<Client>();
-  const queue: Client[] = [];
-  const named: string[] = [];
-  let parameters: Buffer[] = [];
-  let met_most = 0;
+  /** Takes so many connections to the server at `url`. */
+  static async start(url: string, servers: number): Promise<Pooler> {
+    const pooler = new Pooler();
+    for (let n = 0; n < servers; n += 1) await pooler.#connect(new URL(url), n);
+    await new Promise<void>((resolve) => pooler.#door.listen(0, "127.0.0.1", resolve));
+    const mine = new URL(url);
+    mine.port = String((pooler.#door.address() as net.AddressInfo).port);
+    pooler.url = mine.href;
+    return pooler;
+  }
 
-  const next = () => {
-    while (queue.length > 0 && idle.length > 0) lend(queue.shift()!, idle.shift()!);
-  };
-  const lend = (client: Client, server: Server) => {
-    client.waiting = false;
-    client.server = server;
-    server.client = client;
-    client.servers.add(server);
-    met_most = Math.max(met_most, client.servers.size);
-    for (const message of client.held.splice(0)) pass(client, message);
-  };
-  const pass = (client: Client, { type, bytes }: Message) => {
-    if (ANSWERED.has(type)) client.open += 1;
-    client.server!.socket.write(bytes);
-  };
-  const fromServer = (server: Server, { type, bytes }: Message) => {
-    // Notifications and notices of nobody's transaction reach nobody.
+  async close(): Promise<void> {
+    for (const { socket } of [...this.#clients, ...this.#servers]) socket.destroy();
+    await new Promise<void>((resolve) => this.#door.close(() => resolve()));
+  }
+
+  async #connect(to: URL, n: number): Promise<void> {
+    const { server, told } = await connect(to, n, (from, message) => this.#fromServer(from, message));
+    this.#parameters = told;
+    this.#servers.add(server);
+    this.#idle.push(server);
+    server.socket.on("close", () => {
+      this.#servers.delete(server);
+      if (this.#idle.includes(server)) this.#idle.splice(this.#idle.indexOf(server), 1);
+      server.client?.socket.destroy();
+    });
+  }
+
+  #welcome(socket: net.Socket): void {
+    const client: Client = { socket, server: null, waiting: false, held: [], open: 0, servers: new Set() };
+    this.#clients.add(client);
+    socket.on("error", () => {});
+    socket.on("close", () => this.#gone(client));
+    messages(socket, false, (message) => {
+      if (message.type !== "") return this.#fromClient(client, message);
+      const code = message.bytes.readInt32BE(4);
+      if (code === SSL_REQUEST) socket.write("N");
+      else if (code === CANCEL_REQUEST) socket.end();
+      else socket.write(Buffer.concat([AUTHENTICATED, ...this.#parameters, IDLE]));
+    });
+  }
+
+  #gone(client: Client): void {
+    this.#clients.delete(client);
+    if (this.#queue.includes(client)) this.#queue.splice(this.#queue.indexOf(client), 1);
+    // In the middle of a transaction: its connection is of no use to others.
+    client.server?.socket.destroy();
+  }
+
+  #fromClient(client: Client, message: Message): void {
+    const { type, bytes } = message;
+    if (type === "X") return void client.socket.end();
+    if (type === "P" && bytes[5] !== 0) this.named.push(bytes.toString("utf8", 5, bytes.indexOf(0, 5)));
+    if (client.server) return pass(client, message);
+    client.held.push(message);
+    if (client.waiting) return;
+    client.waiting = true;
+    this.#queue.push(client);
+    this.#lend();
+  }
+
+  #fromServer(server: Server, { type, bytes }: Message): void {
+    // Notifications, and notices of nobody's transaction, reach nobody.
     const { client } = server;
     if (!client || type === "A") return;
     client.socket.write(bytes);
@@ -100,65 +140,28 @@ export async function startPooler(url: string, servers_most: number): Promise<Po
     if (client.open > 0 || bytes[5] !== IDLE[5]) return;
     client.server = null;
     server.client = null;
-    idle.push(server);
-    next();
-  };
-  const fromClient = (client: Client, message: Message) => {
-    const { type, bytes } = message;
-    if (type === "X") return void client.socket.end();
-    if (type === "P" && bytes[5] !== 0) named.push(bytes.toString("utf8", 5, bytes.indexOf(0, 5)));
-    if (client.server) return pass(client, message);
-    client.held.push(message);
-    if (client.waiting) return;
-    client.waiting = true;
-    queue.push(client);
-    next();
-  };
-  const gone = (client: Client) => {
-    clients.delete(client);
-    if (queue.includes(client)) queue.splice(queue.indexOf(client), 1);
-    // In the middle of a transaction: its connection is of no use to others.
-    client.server?.socket.destroy();
-  };
-
-  const welcome = (socket: net.Socket) => {
-    const client: Client = { socket, server: null, waiting: false, held: [], open: 0, servers: new Set() };
-    clients.add(client);
-    socket.on("error", () => {});
-    socket.on("close", () => gone(client));
-    messages(socket, false, (message) => {
-      if (message.type !== "") return fromClient(client, message);
-      const code = message.bytes.readInt32BE(4);
-      if (code === SSL_REQUEST) socket.write("N");
-      else if (code === CANCEL_REQUEST) socket.end();
-      else socket.write(Buffer.concat([AUTHENTICATED, ...parameters, IDLE]));
-    });
-  };
-  const door = net.createServer(welcome);
-
-  for (let n = 0; n < servers_most; n += 1) {
-    const { server, told } = await connect(to, n, fromServer);
-    parameters = told;
-    all.add(server);
-    idle.push(server);
-    server.socket.on("close", () => {
-      all.delete(server);
-      if (idle.includes(server)) idle.splice(idle.indexOf(server), 1);
-      server.client?.socket.destroy();
-    });
+    this.#idle.push(server);
+    this.#lend();
   }
-  await new Promise<void>((resolve) => door.listen(0, "127.0.0.1", resolve));
-  const mine = new URL(url);
-  mine.port = String((door.address() as net.AddressInfo).port);
-  return {
-    url: mine.href,
-    met_most: () => met_most,
-    named,
-    close: async () => {
-      for (const { socket } of [...clients, ...all]) socket.destroy();
-      await new Promise<void>((resolve) => door.close(() => resolve()));
-    },
-  };
+
+  /** Whoever waits longest gets the connection that has been idle longest: rarely the one it had before. */
+  #lend(): void {
+    while (this.#queue.length > 0 && this.#idle.length > 0) {
+      const client = this.#queue.shift()!;
+      const server = this.#idle.shift()!;
+      client.waiting = false;
+      client.server = server;
+      server.client = client;
+      client.servers.add(server);
+      this.met_most = Math.max(this.met_most, client.servers.size);
+      for (const message of client.held.splice(0)) pass(client, message);
+    }
+  }
+}
+
+function pass(client: Client, { type, bytes }: Message): void {
+  if (ANSWERED.has(type)) client.open += 1;
+  client.server!.socket.write(bytes);
 }
 
 /** One server connection, and the parameters that it was told. */

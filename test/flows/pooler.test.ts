@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { follow } from "../../src/index.ts";
 import type { Db } from "../../src/store/db.ts";
 import { openPostgres } from "../../src/store/postgres.ts";
-import { type Pooler, startPooler } from "../pooler.ts";
+import { Pooler } from "../pooler.ts";
 import { testDatabase } from "../postgres.ts";
 import { box, Posting, to } from "../sql/boxes.ts";
 import { Rig } from "../sql/rig.ts";
@@ -18,7 +18,7 @@ let rig: Rig;
 beforeAll(async () => {
   rig = await Rig.open(async (options) => {
     const { url } = await testDatabase(options);
-    pooler = await startPooler(url, SERVERS);
+    pooler = await Pooler.start(url, SERVERS);
     db = openPostgres(pooler.url, { max: 6 });
     return { db, close: () => db.close() };
   });
@@ -72,7 +72,7 @@ describe("workers behind it", () => {
   afterEach(async () => {
     await rig.end();
     expect(pooler.named).toEqual([]);
-    expect(pooler.met_most()).toBe(SERVERS);
+    expect(pooler.met_most).toBe(SERVERS);
   });
 
   it("pull and mirror what is followed, each batch once", async () => {
