@@ -174,4 +174,86 @@ export const mutants: Mutant[] = [
     ],
     tests: simulation,
   },
+  {
+    name: "a budget is taken without its lock",
+    edits: [
+      {
+        file: "migrations/0002_manners.sql",
+        find: "order by t.budget for update loop\n    known := known + 1;",
+        replace: "order by t.budget loop\n    known := known + 1;",
+      },
+    ],
+    tests: ["test/sql/budget-closing.test.ts"],
+  },
+  {
+    name: "calls of the dead count for ever",
+    edits: [
+      {
+        file: "migrations/0002_manners.sql",
+        find: "where f.budget = b.budget and f.until > moment) >= b.room",
+        replace: "where f.budget = b.budget) >= b.room",
+      },
+    ],
+    tests: ["test/sql/budget-closing.test.ts"],
+  },
+  {
+    name: "grants live longer than they are accounted for",
+    edits: [
+      {
+        file: "src/engine/grant-line.ts",
+        find: "const until_ms = before_ms + taken.life_ms;",
+        replace: "const until_ms = before_ms + 20 * taken.life_ms;",
+      },
+    ],
+    tests: ["test/sql/budget-calls.test.ts"],
+  },
+  {
+    name: "the reserve of a window is lent out",
+    edits: [{ file: "migrations/0002_manners.sql", find: "    if i <> mine then\n", replace: "    if false then\n" }],
+    tests: ["test/sql/budget.test.ts"],
+  },
+  {
+    name: "a share's bucket is lent before it is full",
+    edits: [
+      {
+        file: "migrations/0002_manners.sql",
+        find: "    when 'pace' then b.level[mine] + b.lent\n",
+        replace: "    when 'pace' then (select sum(l) from unnest(b.level) as l) + b.lent\n",
+      },
+    ],
+    tests: ["test/sql/budget.test.ts"],
+  },
+  {
+    name: "a closed upstream is called all the same",
+    edits: [
+      {
+        file: "migrations/0002_manners.sql",
+        find: "if not probe and up.closed_until > moment and",
+        replace: "if not probe and up.closed_until > moment + interval '1 year' and",
+      },
+    ],
+    tests: ["test/sql/budget-calls.test.ts"],
+  },
+  {
+    name: "the breaker charges resources that are not at fault",
+    edits: [
+      {
+        file: "src/engine/breaker.ts",
+        find: "return others_ms !== null && others_ms < RECENT_MS && b.failing.every((one) => one === resource);",
+        replace: "return others_ms !== null || b.failing.length >= 0;",
+      },
+    ],
+    tests: ["test/sql/breaker.test.ts"],
+  },
+  {
+    name: "everybody probes an upstream that is believed down",
+    edits: [
+      {
+        file: "src/engine/breaker-row.ts",
+        find: "where upstream = ${upstream} and breaker_no = ${breaker_no}::bigint`);",
+        replace: "where upstream = ${upstream} and breaker_no >= ${breaker_no}::bigint`);",
+      },
+    ],
+    tests: ["test/sql/breaker.test.ts"],
+  },
 ];
