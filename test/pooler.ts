@@ -103,7 +103,10 @@ export class Pooler {
     socket.on("error", () => {});
     socket.on("close", () => this.#gone(client));
     messages(socket, false, (message) => {
-      if (message.type !== "") return this.#fromClient(client, message);
+      if (message.type !== "") {
+        this.#fromClient(client, message);
+        return;
+      }
       const code = message.bytes.readInt32BE(4);
       if (code === SSL_REQUEST) socket.write("N");
       else if (code === CANCEL_REQUEST) socket.end();
@@ -120,9 +123,15 @@ export class Pooler {
 
   #fromClient(client: Client, message: Message): void {
     const { type, bytes } = message;
-    if (type === "X") return void client.socket.end();
+    if (type === "X") {
+      client.socket.end();
+      return;
+    }
     if (type === "P" && bytes[5] !== 0) this.named.push(bytes.toString("utf8", 5, bytes.indexOf(0, 5)));
-    if (client.server) return pass(client, message);
+    if (client.server) {
+      pass(client, message);
+      return;
+    }
     client.held.push(message);
     if (client.waiting) return;
     client.waiting = true;
@@ -177,7 +186,10 @@ function connect(
     let ready = false;
     socket.on("error", reject);
     messages(socket, true, (message) => {
-      if (ready) return hear(server, message);
+      if (ready) {
+        hear(server, message);
+        return;
+      }
       if (message.type === "S") told.push(message.bytes);
       if (message.type === "E") reject(new Error(message.bytes.toString()));
       ready = message.type === "Z";
