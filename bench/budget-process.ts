@@ -50,7 +50,7 @@ async function loop(upstream: Upstream, share: string, pause_ms: number): Promis
   for (let n = 1; !stop.signal.aborted; n += 1) {
     await take(wish);
     if (pause_ms > 0) await realClock.sleep(pause_ms, stop.signal);
-    else if (n % 100 === 0) await new Promise((resolve) => setImmediate(resolve));
+    else if (n % 1_000 === 0) await realClock.sleep(0);
   }
 }
 

@@ -18,6 +18,8 @@ const statuses: Partial<Record<ErrorCode, Status>> = {
   ConfigInvalid: 400,
   NotFollowed: 404,
   StoreDown: 503,
+  UpstreamBusy: 503,
+  UpstreamDown: 503,
   SchemaTooOld: 503,
   SchemaTooNew: 503,
 };
@@ -44,6 +46,7 @@ export function answerError(events: Events): (thrown: Error, c: Context) => Resp
       return c.json(errorBody(error.code, "Something failed that nobody foresaw; the server's log has more."), 500);
     }
     if (status === 401) c.header("www-authenticate", "Bearer");
+    if (error.wait_ms !== undefined) c.header("retry-after", String(Math.ceil(error.wait_ms / 1000)));
     return c.json(errorBody(error.code, error.message), status);
   };
 }

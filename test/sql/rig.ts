@@ -105,7 +105,8 @@ export class Rig {
     const life = mortal(db, this.clock);
     const { events, sources } = this;
     const all = { ...settings, ...given };
-    const worker = new Worker({ ...life.parts, events, sources, settings: all, name, user_agent: "test" });
+    const parts = { ...life.parts, events, sources, settings: all, name, user_agent: "test" };
+    const worker = new Worker({ ...parts, allow_private: ["127.0.0.1"] });
     this.#workers.set(worker, { running: worker.run(), kill: () => life.kill() });
     return worker;
   }
