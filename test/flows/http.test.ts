@@ -184,6 +184,9 @@ describe("what else is served", () => {
     expect(response.headers.get("content-security-policy")).toMatch(/default-src 'none'; style-src 'sha256-/);
     expect(text).toContain("&lt;b&gt;odd&lt;/b&gt;");
     expect(text).not.toMatch(/<script|<b>odd|src=|https?:/);
+    // As many cells as headings, in tables that scroll by themselves on a narrow screen.
+    expect(text.split("<th ").length).toBe(text.split("</tr>")[1]!.split("<td").length);
+    expect(text.match(/<table>/g)).toEqual(text.match(/<div class="wide"[^>]*><table>/g)!.map(() => "<table>"));
   });
 
   it("a description of every route of the API", async () => {
