@@ -37,12 +37,18 @@ export function answer({ method, path, query, headers }) {
   return { headers: { etag }, ...(method === "HEAD" ? {} : { body: { title, words: title.length * 100 } }) };
 }
 
-/** `node examples/bookmarks/upstream.js` serves it where the source looks for it. */
+/** `node examples/bookmarks/upstream.js` serves it where the source looks for it, or at another port. */
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  createServer(({ method = "GET", url: asked = "/", headers: { "if-none-match": etag = "" } }, response) => {
-    const { pathname: path, searchParams: query } = new URL(asked, "http://localhost");
-    const { status = 200, headers = {}, body } = answer({ method, path, query, headers: { "if-none-match": etag } });
-    response.writeHead(status, { "content-type": "application/json", ...headers });
-    response.end(body === undefined ? undefined : JSON.stringify(body));
-  }).listen(8787, "127.0.0.1", () => console.log("bookmarks at http://127.0.0.1:8787"));
+  const server = createServer(
+    ({ method = "GET", url: asked = "/", headers: { "if-none-match": etag = "" } }, response) => {
+      const { pathname: path, searchParams: query } = new URL(asked, "http://localhost");
+      const { status = 200, headers = {}, body } = answer({ method, path, query, headers: { "if-none-match": etag } });
+      response.writeHead(status, { "content-type": "application/json", ...headers });
+      response.end(body === undefined ? undefined : JSON.stringify(body));
+    },
+  );
+  server.listen(Number(process.argv[2] ?? 8787), "127.0.0.1", () => {
+    const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
+    console.log(`bookmarks at http://127.0.0.1:${port}`);
+  });
 }
