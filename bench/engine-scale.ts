@@ -21,6 +21,8 @@ export interface Scale {
   peers_ordered: boolean;
   few_resources: number;
   many_resources: number;
+  /** Enough claims for a 99th percentile to mean something. */
+  claims_tell: boolean;
   claims_ms: number;
   embedded_resources: number;
   embedded_slots: number[];
@@ -39,12 +41,13 @@ export const full: Scale = {
   peers_held: true,
   boxes: 20_000,
   messages: 200_000,
-  hot_messages: 20_000,
+  hot_messages: 200_000,
   ordered_rounds: 3,
   ordered_ms: 30_000,
   peers_ordered: true,
   few_resources: 1_000_000,
   many_resources: 10_000_000,
+  claims_tell: true,
   claims_ms: 20_000,
   embedded_resources: 100_000,
   embedded_slots: [10, 100, 1_000],
@@ -61,14 +64,15 @@ export const quick: Scale = {
   measured_ms: 900,
   beside_each: false,
   peers_held: false,
-  boxes: 2_000,
-  messages: 20_000,
-  hot_messages: 2_000,
+  boxes: 4_000,
+  messages: 40_000,
+  hot_messages: 20_000,
   ordered_rounds: 1,
   ordered_ms: 1_500,
   peers_ordered: false,
   few_resources: 6_000,
   many_resources: 60_000,
+  claims_tell: false,
   claims_ms: 1_000,
   embedded_resources: 5_000,
   embedded_slots: [1_000],

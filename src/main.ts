@@ -1,4 +1,4 @@
-#!/usr/bin/env node
+#!/usr/bin/env -S node --max-semi-space-size=4
 /** Builds the parts and runs one role or one command; the only file that knows everything. */
 import { readFileSync, realpathSync } from "node:fs";
 import os from "node:os";

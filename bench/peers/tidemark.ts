@@ -18,7 +18,7 @@ import {
 import { engineFolder, migrate, readMigrations } from "../../src/store/migrate.ts";
 import { type Contestant, keyOf, type Messages, serve, Tally, type Work } from "../contestant.ts";
 
-const [url, slots = "500"] = process.argv.slice(2) as [string, string?];
+const [url, slots = "1000"] = process.argv.slice(2) as [string, string?];
 const embedded = !url.startsWith("postgresql:");
 const db = await openStore({ database_url: embedded ? undefined : url, data: url });
 const tally = new Tally();
