@@ -381,6 +381,18 @@ create table tidemark.digest_key (
 );
 comment on table tidemark.digest_key is 'What tokens are digested with: digests of two installations cannot be compared.';
 
+create table tidemark.validator (
+  resource_id bigint not null,
+  address text not null,
+  version integer not null,
+  etag text,
+  last_modified text,
+  constraint validator_pkey PRIMARY KEY (resource_id, address),
+  constraint validator_resource_id_fkey FOREIGN KEY (resource_id) REFERENCES tidemark.resource(resource_id) ON DELETE CASCADE
+);
+comment on table tidemark.validator is 'ETag and Last-Modified of what a resource was last mirrored from.';
+comment on column tidemark.validator.version is 'Of the kind whose code made the records: another version does not call them unchanged.';
+
 CREATE OR REPLACE FUNCTION tidemark.budget_at(b tidemark.budget, moment timestamp with time zone)
  RETURNS tidemark.budget
  LANGUAGE plpgsql

@@ -141,6 +141,11 @@ export interface FetchRequest {
   group?: string;
   /** What the call really cost, found in its answer: of the first budget, or by name. */
   settle?(answer: Answer): number | Record<string, number>;
+  /**
+   * Asks for it only if it changed since this resource's last pull that ended fresh; otherwise the answer is a 304. What the upstream
+   * gives to recognise it by (ETag, Last-Modified) is remembered for the resource, with the commit that ends the pull fresh.
+   */
+  if_changed?: boolean;
   /** Which redirects are followed; none unless said, and then the 3xx is the answer. No credential goes to another host. */
   redirects?: "none" | "same host" | "any";
   /** Statuses that are answers to this call and would be failures elsewhere: a robots.txt may be refused (403) or broken (500). */
@@ -183,6 +188,8 @@ export interface Unchanged {
 export interface Kind<Cursor = unknown, Message = unknown> {
   upstream: Upstream | ((key: string, options: Record<string, unknown>) => Upstream);
   lane?(cursor: Cursor): Lane;
+  /** Of the code that makes records: raise it, and what upstreams call unchanged is fetched and made anew. 0 unless said. */
+  version?: number;
   schedule: Schedule | ((options: Record<string, unknown>) => Schedule);
   cursor: z.ZodType<Cursor>;
   options?: z.ZodType<Record<string, unknown>>;

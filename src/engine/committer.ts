@@ -171,7 +171,7 @@ function specOf(lanes: Lanes, unit: Unit) {
 /** The end of a unit that writes nothing but its due row. */
 function endAlone(unit: Unit): End | null {
   const { batch, end, handled, charge, lease } = unit;
-  if (!end || charge || handled.length > 0) return null;
+  if (!end || charge || handled.length > 0 || unit.seen?.size) return null;
   if (batch && (batch.cursor !== undefined || batch.progress || !isEmpty(batch))) return null;
   const ended = end(LOST);
   const cold = lease.marked || ended.reason !== null || ended.error !== null || ended.parked || ended.gone;

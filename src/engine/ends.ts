@@ -6,6 +6,7 @@ import { type Finish, finish } from "./finish.ts";
 import type { Lanes } from "./lanes.ts";
 import type { End } from "./outcome.ts";
 import type { Committed, Unit } from "./unit.ts";
+import { saveValidators } from "./validators.ts";
 
 /** The cold row where something about it changed, and the hot row where the pull ends. */
 export async function applyEnds(tx: Tx, lanes: Lanes, units: Unit[], results: Map<Unit, Committed>): Promise<void> {
@@ -19,6 +20,11 @@ export async function applyEnds(tx: Tx, lanes: Lanes, units: Unit[], results: Ma
     if (result.end) finishes.push(finishOf(lanes, u, result.end, result.message_parked));
   }
   await writeCold(tx, colds);
+  const fresh = units.filter((u) => u.seen && results.get(u)?.end?.outcome === "fresh");
+  await saveValidators(
+    tx,
+    fresh.map((u) => ({ resource_id: u.lease.resource_id, version: u.kind.version ?? 0, seen: u.seen! })),
+  );
   if (finishes.length > 0) await finish(tx, finishes, true);
 }
 

@@ -9,6 +9,7 @@ import type { Db, Queryable, Tx } from "../store/db.ts";
 import { maintainEmbedded } from "../store/embedded.ts";
 import { lockDue } from "./resources.ts";
 import { moveTidemarks } from "./tidemark.ts";
+import { forgetValidators } from "./validators.ts";
 
 const EVERY_MS = 60_000;
 const MAINTAIN_EVERY_MS = 600_000;
@@ -235,6 +236,7 @@ async function forgetCursor(tx: Tx, resource_id: bigint): Promise<void> {
   await tx.query(sql`
     update tidemark.resource set cursor = null, progress_done = null, progress_total = null
      where resource_id = ${resource_id}::bigint and (cursor is not null or progress_done is not null)`);
+  await forgetValidators(tx, [resource_id]);
 }
 
 /** Takes messages of a gone resource off unhandled, in one step with the mailbox's end; says who posted them. */

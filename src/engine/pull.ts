@@ -1,6 +1,6 @@
 /** One pull from its lease to its end: every yield of the source is a commit, and every way to end has an outcome. */
 import type { Clock } from "../clock.ts";
-import type { Batch, Kind, Outcome, Pull, Resource } from "../contract.ts";
+import type { Batch, FetchRequest, Kind, Outcome, Pull, Resource } from "../contract.ts";
 import { fresh, more } from "../contract.ts";
 import { asTidemarkError, hasCode, TidemarkError } from "../errors.ts";
 import { toJson } from "../mirror/table.ts";
@@ -13,6 +13,7 @@ import { type End, endOf, endOfFailure, type Rules } from "./outcome.ts";
 import type { Room } from "./room.ts";
 import type { Committed, Unit } from "./unit.ts";
 import type { Upstreams } from "./upstream.ts";
+import { fetchIfChanged, type SeenValidators } from "./validators.ts";
 
 export interface PullParts {
   lanes: Lanes;
@@ -51,6 +52,8 @@ export class ActivePull implements Pull {
   woke = false;
   /** The mailbox number that is dealt with once this pull ends. */
   mail_done: bigint;
+  /** What its upstream's answers can be recognised by, where that is new. */
+  seen: SeenValidators | null = null;
   /** The last word on this pull was said: nothing more of it is committed. */
   over = false;
   readonly #parts: PullParts;
@@ -108,10 +111,15 @@ export class ActivePull implements Pull {
   }
 
   get fetch(): Pull["fetch"] {
-    return (url, request = {}) => {
+    return (url, given = {}) => {
       const { upstream } = this.kind;
       const at = typeof upstream === "function" ? upstream(this.lease.key, this.resource.options) : upstream;
-      return this.#parts.upstreams.fetch(at, url, request, this.signal, this.lease.resource_id);
+      const { resource_id } = this.lease;
+      const send = (request: FetchRequest) => this.#parts.upstreams.fetch(at, url, request, this.signal, resource_id);
+      if (!given.if_changed) return send(given);
+      this.seen ??= new Map();
+      const { kind, seen } = this;
+      return fetchIfChanged(url, given, { db: this.#parts.db, resource_id, kind, seen, now_ms: this.time_ms(), send });
     };
   }
 }
@@ -213,8 +221,8 @@ function progressOf(pull: ActivePull, batch: Batch): number {
 }
 
 export function unitOf(pull: ActivePull, batch: Batch | null, end: Unit["end"]): Unit {
-  const { lease, kind, cursor, generation, mail_done } = pull;
-  return { lease, kind, batch, cursor, generation, handled: [], mail_done, end };
+  const { lease, kind, cursor, generation, mail_done, seen } = pull;
+  return { lease, kind, batch, cursor, generation, handled: [], mail_done, end, seen };
 }
 
 export function finalEnd(pull: ActivePull, outcome: Outcome): (result: Committed) => End {

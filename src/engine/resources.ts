@@ -1,6 +1,7 @@
 /** Resources as others name them: made when first mentioned, found again by (source, kind, key). */
 import sql from "sql-template-tag";
 import type { Queryable } from "../store/db.ts";
+import { forgetValidators } from "./validators.ts";
 
 export interface NewResource {
   source: string;
@@ -104,5 +105,7 @@ export async function reviveGone(tx: Queryable, ids: bigint[]): Promise<bigint[]
            asked_at = case when l.first_come then tidemark.now() end
       from back, tidemark.lane l where d.resource_id = back.resource_id and l.lane_id = d.lane_id
     returning d.resource_id`);
-  return rows.map((r) => r.resource_id);
+  const back = rows.map((r) => r.resource_id);
+  if (back.length > 0) await forgetValidators(tx, back);
+  return back;
 }

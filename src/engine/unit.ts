@@ -3,6 +3,7 @@ import type { Batch, Kind } from "../contract.ts";
 import type { Lease } from "./lease.ts";
 import type { Message } from "./mailbox.ts";
 import type { End } from "./outcome.ts";
+import type { SeenValidators } from "./validators.ts";
 
 /** What one pull asks to have committed. */
 export interface Unit {
@@ -16,6 +17,8 @@ export interface Unit {
   handled: Message[];
   /** The number of the last message that is dealt with after this commit. */
   mail_done: bigint;
+  /** What is remembered of its upstream's answers if this ends it fresh. */
+  seen?: SeenValidators | null;
   /** The message that failed, or that was first among those that failed together, with what is said of it. */
   charge?: { message: Message; last_seq: bigint; error: string; reason: string; most: number };
   /** Ends the pull with this commit; told what came of it. */
