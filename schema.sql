@@ -880,3 +880,27 @@ begin
 end
 $function$;
 comment on function tidemark.finish(lane integer, first_come boolean, wakes boolean, floors boolean, is_fresh boolean, failed smallint, keeps_place boolean, locked boolean, places tid[], ids bigint[], nos bigint[], waits_ms double precision[], mails_done bigint[]) is 'Ends pulls that end alike, where the lease is still theirs, and says whose did. Mail that came meanwhile makes a resource due at once.';
+
+CREATE OR REPLACE FUNCTION tidemark.take_off(places tid[], ids bigint[], seqs bigint[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+AS $function$
+declare
+  taken bigint;
+begin
+  delete from tidemark.message m
+   using unnest(places, ids, seqs) as h(place, resource_id, seq)
+   where m.ctid = h.place and m.resource_id = h.resource_id and m.seq = h.seq;
+  get diagnostics taken = row_count;
+  if taken < cardinality(ids) then
+    delete from tidemark.message m
+     using unnest(ids, seqs) as h(resource_id, seq)
+     where m.resource_id = h.resource_id and m.seq = h.seq;
+  end if;
+end
+$function$;
+comment on function tidemark.take_off(places tid[], ids bigint[], seqs bigint[]) is 'Deletes handled messages where they were read, and those that moved since by their number.';

@@ -1,4 +1,4 @@
--- The two statements that every refresh takes, and the two looks before them, as functions.
+-- The statements that every refresh and every message takes, as functions.
 --
 -- Planning them costs more than running them for ten rows, and behind a pooler nothing can be prepared from outside; a function
 -- keeps its plans for as long as its connection lives. The settings below keep those plans on the indexes, whatever a table's
@@ -180,3 +180,24 @@ end
 $$;
 
 comment on function tidemark.finish is 'Ends pulls that end alike, where the lease is still theirs, and says whose did. Mail that came meanwhile makes a resource due at once.';
+
+create function tidemark.take_off(places tid[], ids bigint[], seqs bigint[]) returns void
+  language plpgsql
+  set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+  as $$
+declare
+  taken bigint;
+begin
+  delete from tidemark.message m
+   using unnest(places, ids, seqs) as h(place, resource_id, seq)
+   where m.ctid = h.place and m.resource_id = h.resource_id and m.seq = h.seq;
+  get diagnostics taken = row_count;
+  if taken < cardinality(ids) then
+    delete from tidemark.message m
+     using unnest(ids, seqs) as h(resource_id, seq)
+     where m.resource_id = h.resource_id and m.seq = h.seq;
+  end if;
+end
+$$;
+
+comment on function tidemark.take_off is 'Deletes handled messages where they were read, and those that moved since by their number.';

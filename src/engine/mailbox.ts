@@ -17,6 +17,8 @@ export interface Message {
   position: bigint | null;
   tries: number;
   payload: unknown;
+  /** Where its row was read; it may have moved since. */
+  place: string;
 }
 
 /**
@@ -87,10 +89,10 @@ export async function readMail(
   ids: { resource_id: bigint; most: number }[],
 ): Promise<Map<bigint, Message[]>> {
   const { rows } = await db.query<Message>(sql`
-    select m.resource_id, m.seq, m.origin_id, m.position, m.tries::int as tries, m.payload
+    select m.resource_id, m.seq, m.origin_id, m.position, m.tries::int as tries, m.payload, m.place
       from unnest(${ids.map((i) => i.resource_id)}::bigint[], ${ids.map((i) => i.most)}::int[]) as w(resource_id, most)
      cross join lateral (
-       select n.resource_id, n.seq, n.origin_id, n.position, n.tries, n.payload
+       select n.resource_id, n.seq, n.origin_id, n.position, n.tries, n.payload, n.ctid as place
          from tidemark.message n
         where n.resource_id = w.resource_id and n.parked_at is null
         order by n.seq limit w.most) m
@@ -104,13 +106,11 @@ export async function readMail(
   return byResource;
 }
 
-/** Takes handled messages off. */
-export async function takeOff(tx: Queryable, handled: { resource_id: bigint; seq: bigint }[]): Promise<void> {
+/** Takes handled messages off, where they were read; one that was charged since, or replaced, is looked for by its number. */
+export async function takeOff(tx: Queryable, handled: Pick<Message, "resource_id" | "seq" | "place">[]): Promise<void> {
   if (handled.length === 0) return;
   await tx.query(sql`
-    delete from tidemark.message m
-     using unnest(${handled.map((h) => h.resource_id)}::bigint[], ${handled.map((h) => h.seq)}::bigint[]) as h(resource_id, seq)
-     where m.resource_id = h.resource_id and m.seq = h.seq`);
+    select tidemark.take_off(${handled.map((h) => h.place)}::tid[], ${handled.map((h) => h.resource_id)}, ${handled.map((h) => h.seq)})`);
 }
 
 /** Those that failed together with the first message go alone from now on: one of them is to blame. */

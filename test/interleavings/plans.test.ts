@@ -144,7 +144,7 @@ describe.each([{ gathered: false }, { gathered: true }])("with statistics gather
     const one = { origin_id: 1n, position: 1n, coalesce_key: null, payload: "{}" };
     const posted = ids.map((resource_id) => ({ resource_id, ...one }));
     const wanted = ids.map((resource_id) => ({ resource_id, most: 100 }));
-    const handled = ids.map((resource_id) => ({ resource_id, seq: 1n }));
+    const handled = ids.map((resource_id) => ({ resource_id, seq: 1n, place: "(999999,1)" }));
     expect(await scansOf((tx) => post(tx, posted))).toEqual(["due_pkey"]);
     expect(await scansOf((tx) => readMail(tx, wanted))).toEqual(["message_pkey"]);
     expect(await scansOf((tx) => takeOff(tx, handled))).toEqual(["message_pkey"]);
