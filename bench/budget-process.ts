@@ -8,12 +8,13 @@ export type Work = "takes" | "refresh" | "refresh with budget" | "flood" | "sear
 
 export interface Told {
   done: number;
+  cpu_ms: number;
   waits_ms: number[];
 }
 
 const [url, work] = process.argv.slice(2) as [string, Work];
 const db = await openStore({ database_url: url, data: "" });
-const told: Told = { done: 0, waits_ms: [] };
+const told: Told = { done: 0, cpu_ms: 0, waits_ms: [] };
 const grants = new Grants({ db, clock: realClock, probe: async () => false, leave: async () => undefined });
 const stop = new AbortController();
 
@@ -106,7 +107,8 @@ function worker(budget: boolean): Promise<void> {
 
 const running = starts[work]();
 process.on("message", async (ask: "told" | "stop") => {
-  if (ask === "told") return process.send?.(told);
+  const { user, system } = process.cpuUsage();
+  if (ask === "told") return process.send?.({ ...told, cpu_ms: (user + system) / 1000 });
   stop.abort();
   await Promise.all(running);
   await grants.close();

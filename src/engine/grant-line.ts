@@ -3,6 +3,7 @@ import type { Clock } from "../clock.ts";
 import { TidemarkError } from "../errors.ts";
 import type { Db } from "../store/db.ts";
 import { declareBudgets, giveBack, type Taken, takeBudgets } from "./budget.ts";
+import { Purses } from "./grant-purse.ts";
 import type { BudgetRow } from "./share.ts";
 
 /** A longer wait ends the pull with `later` and frees its slot. */
@@ -54,13 +55,6 @@ interface Waiter {
   reject(reason: unknown): void;
 }
 
-interface Purse {
-  units: number[];
-  nos: bigint[];
-  until_ms: number;
-  failing: number;
-}
-
 /** All calls of this process that take from the same budgets in the same share. */
 export class Line {
   readonly #parts: GrantParts;
@@ -69,13 +63,12 @@ export class Line {
   /** Calls that are out are counted one by one: nothing is drawn ahead. */
   readonly #single: boolean;
   #queue: Waiter[] = [];
-  #purse: Purse | null = null;
+  readonly #purses: Purses;
+  #refilling = false;
+  #voided = 0;
   #pumping = false;
   #declared = false;
   #tidying: AbortController | null = null;
-  /** What was spent since the last grant was drawn, by budget: what the next one is sized by. */
-  #spent: number[];
-  #drawn_ms = Number.NEGATIVE_INFINITY;
   #refused: { taken: Taken; at_ms: number; turned_away: number } | null = null;
 
   constructor(parts: GrantParts, wish: Wish) {
@@ -83,11 +76,11 @@ export class Line {
     this.#wish = wish;
     this.#names = wish.budgets.map((b) => b.budget);
     this.#single = wish.budgets.some((b) => b.shape === "gap" || b.shape === "flights");
-    this.#spent = wish.costs.map(() => 0);
+    this.#purses = new Purses(wish.costs.length);
   }
 
   get idle(): boolean {
-    return this.#purse === null && this.#queue.length === 0 && !this.#pumping;
+    return this.#purses.current === null && this.#queue.length === 0 && !this.#pumping;
   }
 
   take(costs: number[], signal: AbortSignal): Permit | Promise<Permit> {
@@ -116,16 +109,30 @@ export class Line {
   }
 
   #spend(costs: number[], now_ms: number, waited_ms: number): Permit | null {
-    const purse = this.#purse;
-    if (!purse || now_ms >= purse.until_ms) return null;
-    for (const [k, cost] of costs.entries()) if (purse.units[k]! < cost) return null;
-    for (const [k, cost] of costs.entries()) {
-      purse.units[k]! -= cost;
-      this.#spent[k]! += cost;
-    }
+    const purse = this.#purses.spend(costs, now_ms);
+    if (!purse) return null;
+    if (!this.#refilling && !this.#pumping && this.#purses.low(now_ms)) void this.#refill();
     const { nos, until_ms, failing } = purse;
     const wish = costs === this.#wish.costs ? this.#wish : { ...this.#wish, costs };
     return { wish, nos, until_ms, flights: [], probe: false, waited_ms, failing };
+  }
+
+  /** Draws the next grant while this one is still being spent; what comes of it is seen when it is needed. */
+  async #refill(): Promise<void> {
+    this.#refilling = true;
+    const need = this.#purses.usual;
+    const voided = this.#voided;
+    try {
+      const { taken, before_ms } = await this.#ask(need, need, false);
+      const granted = taken.known === this.#names.length && taken.wait_ms === 0;
+      // What was drawn before we were told to stop is not spent.
+      if (granted && voided === this.#voided) this.#keep(taken, before_ms);
+    } catch {
+      // Whoever has to wait will learn why.
+    } finally {
+      this.#refilling = false;
+      void this.#tidy();
+    }
   }
 
   async #pump(): Promise<void> {
@@ -160,53 +167,52 @@ export class Line {
   }
 
   async #draw(probe: boolean): Promise<void> {
-    const { clock, db } = this.#parts;
+    const { db } = this.#parts;
     if (!this.#declared) await declareBudgets(db, this.#wish.budgets);
     this.#declared = true;
     const first = this.#queue[0]!;
-    const purse = this.#purse;
-    this.#purse = null;
+    const all = first.costs.map((_, k) => this.#queue.reduce((sum, waiter) => sum + waiter.costs[k]!, 0));
+    this.#purses.advance();
+    const { taken, before_ms } = await this.#ask(first.costs, this.#single || probe ? first.costs : all, probe);
+    this.#declared = taken.known === this.#names.length;
+    if (!this.#declared) return;
+    if (taken.wait_ms > 0) return this.#wait(taken, probe);
+    this.#refused = null;
+    const { nos, failing, flights } = taken;
+    if (!this.#single && !probe) this.#keep(taken, before_ms);
+    else this.#give(first, { nos, until_ms: before_ms + taken.life_ms, failing, flights, probe });
+  }
+
+  async #ask(need: number[], demand: number[], probe: boolean): Promise<{ taken: Taken; before_ms: number }> {
+    const { clock, db } = this.#parts;
     const before_ms = clock.elapsed_ms();
-    const demand = this.#single
-      ? first.costs
-      : first.costs.map((_, k) => this.#queue.reduce((sum, waiter) => sum + waiter.costs[k]!, 0));
+    const life_ms = Math.min(...this.#wish.budgets.map((b) => b.life_ms), 500);
+    const back = this.#purses.back(this.#names);
     const taken = await takeBudgets(db, {
       upstream: this.#wish.upstream,
       probe,
       budgets: this.#names,
       share: this.#wish.share,
-      need: first.costs,
-      demand: probe ? first.costs : demand,
-      ahead: this.#ahead(before_ms, probe),
-      back: purse?.units ?? first.costs.map(() => 0),
-      back_no: purse?.nos ?? first.costs.map(() => 0n),
+      need,
+      demand,
+      ahead: this.#single || probe ? need.map(() => 0) : this.#purses.ahead(before_ms, life_ms),
+      back: back?.units ?? need.map(() => 0),
+      back_no: back?.nos ?? need.map(() => 0n),
       flight_ms: FLIGHT_MS,
     });
-    this.#declared = taken.known === this.#names.length;
-    if (!this.#declared) return;
-    if (taken.wait_ms > 0) return this.#wait(taken, probe);
-    this.#spent = this.#spent.map(() => 0);
-    this.#drawn_ms = before_ms;
-    this.#refused = null;
-    const { granted: units, nos, failing } = taken;
+    return { taken, before_ms };
+  }
+
+  #keep({ granted, nos, failing, life_ms }: Taken, before_ms: number): void {
     // From before we asked: the database's moment was no earlier, so no call leaves later than its grant lives.
-    const until_ms = before_ms + taken.life_ms;
-    if (!this.#single && !probe) this.#purse = { units, nos, until_ms, failing };
-    else this.#give(first, { nos, until_ms, failing, flights: taken.flights, probe });
+    const until_ms = before_ms + life_ms;
+    this.#purses.put({ units: [...granted], granted, nos, failing, life_ms, until_ms }, before_ms);
   }
 
   #give(first: Waiter, granted: Pick<Permit, "nos" | "until_ms" | "failing" | "flights" | "probe">): void {
     this.#queue.shift();
     const waited_ms = this.#parts.clock.elapsed_ms() - first.since_ms;
     first.resolve({ ...granted, wish: { ...this.#wish, costs: first.costs }, waited_ms });
-  }
-
-  /** As much as half a life of a grant will need, if it goes on as it went; never more than was spent since the last one. */
-  #ahead(now_ms: number, probe: boolean): number[] {
-    const passed_ms = Math.max(1, now_ms - this.#drawn_ms);
-    const life_ms = Math.min(...this.#wish.budgets.map((b) => b.life_ms), 500);
-    const part = this.#single || probe ? 0 : Math.min(1, life_ms / 2 / passed_ms);
-    return this.#spent.map((spent) => spent * part);
   }
 
   /** A short wait is waited here; a long one ends the pulls that wait, each with the time of its own turn. */
@@ -244,38 +250,36 @@ export class Line {
 
   /** Gives back what is not spent while the grant lives. */
   async #tidy(): Promise<void> {
-    if (!this.#purse || this.#tidying) return;
-    const { clock } = this.#parts;
+    if (!this.#purses.current || this.#tidying) return;
     const tidying = new AbortController();
     this.#tidying = tidying;
-    while (this.#purse && !tidying.signal.aborted) {
-      const left_ms = this.#purse.until_ms - clock.elapsed_ms();
-      if (left_ms <= 0) break;
-      await clock.sleep(left_ms, tidying.signal);
+    for (let purse = this.#purses.current; purse && !tidying.signal.aborted; purse = this.#purses.current) {
+      const left_ms = purse.until_ms - this.#parts.clock.elapsed_ms();
+      if (left_ms > 0) await this.#parts.clock.sleep(left_ms, tidying.signal);
+      else if (this.#pumping) break;
+      else await this.#return();
     }
     this.#tidying = null;
-    if (!this.#pumping) await this.#return();
   }
 
   async #return(): Promise<void> {
-    const purse = this.#purse;
-    this.#purse = null;
-    if (!purse?.units.some((n) => n > 0)) return;
-    const back = { budgets: this.#names, units: purse.units, nos: purse.nos };
+    this.#purses.advance();
+    const back = this.#purses.back(this.#names);
     // What cannot be given back counts as spent.
-    await giveBack(this.#parts.db, this.#wish.share, back).catch(() => undefined);
+    if (back) await giveBack(this.#parts.db, this.#wish.share, back).catch(() => undefined);
   }
 
   /** Forgets what was drawn: the upstream says that there is nothing left, or that we must wait. */
   void(): void {
-    this.#purse = null;
+    this.#purses.clear();
+    this.#voided += 1;
     this.#refused = null;
     this.#tidying?.abort();
   }
 
   async close(): Promise<void> {
     this.#tidying?.abort();
-    await this.#return();
+    while (this.#purses.current) await this.#return();
   }
 }
 

@@ -201,8 +201,8 @@ export const mutants: Mutant[] = [
     edits: [
       {
         file: "src/engine/grant-line.ts",
-        find: "const until_ms = before_ms + taken.life_ms;",
-        replace: "const until_ms = before_ms + 20 * taken.life_ms;",
+        find: "const until_ms = before_ms + life_ms;",
+        replace: "const until_ms = before_ms + 20 * life_ms;",
       },
     ],
     tests: ["test/sql/budget-calls.test.ts"],
