@@ -250,8 +250,8 @@ export const mutants: Mutant[] = [
     edits: [
       {
         file: "src/engine/breaker-row.ts",
-        find: "where upstream = ${upstream} and breaker_no = ${breaker_no}::bigint`);",
-        replace: "where upstream = ${upstream} and breaker_no >= ${breaker_no}::bigint`);",
+        find: " and breaker_no = $",
+        replace: " and breaker_no >= $",
       },
     ],
     tests: ["test/sql/breaker.test.ts"],
