@@ -50,7 +50,7 @@ function alike(a: Finish, b: Finish): boolean {
  */
 async function finishAlike(db: Queryable, f: Finish[], locked: boolean): Promise<bigint[]> {
   const { lane_id, first_come, end } = f[0]!;
-  const wakes = end.outcome === "fresh" || end.outcome === "more";
+  const wakes = end.outcome === "fresh" || end.outcome === "more" || end.outcome === "gone";
   const { rows } = await db.query<{ done: bigint[] }>(sql`
     select tidemark.finish(${lane_id}, ${first_come}, ${wakes}, ${end.floor}, ${end.fresh}, ${end.failures}::smallint, ${end.keep_place}, ${locked},
       ${f.map((x) => x.place)}::tid[], ${f.map((x) => x.resource_id)}, ${f.map((x) => x.lease_no)}, ${f.map((x) => x.end.wait_ms)}, ${f.map((x) => x.mail_done)}) as done`);

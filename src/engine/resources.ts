@@ -101,7 +101,9 @@ export async function reviveGone(tx: Queryable, ids: bigint[]): Promise<bigint[]
        where resource_id = any(${ids}::bigint[]) and gone_at is not null
       returning resource_id
     )
-    update tidemark.due d set due_at = tidemark.now(), not_before = '-infinity', failures = 0,
+    update tidemark.due d
+       set due_at = greatest(tidemark.now(), nullif(d.not_before, 'infinity')), not_before = coalesce(nullif(d.not_before, 'infinity'), '-infinity'),
+           failures = 0,
            asked_at = case when l.first_come then tidemark.now() end
       from back, tidemark.lane l where d.resource_id = back.resource_id and l.lane_id = d.lane_id
     returning d.resource_id`);
