@@ -35,10 +35,10 @@ export class Grants {
     await giveBack(this.#parts.db, share, { budgets: budgets.map((b) => b.budget), units, nos: permit.nos });
   }
 
-  /** What was drawn of this budget, or of all of this upstream's, is not spent any more. */
-  void(name: string): void {
+  /** What was drawn of this budget, or of all of this upstream's, or of everything, is not spent any more. */
+  void(name: string | null): void {
     for (const { line, upstream, budgets } of this.#lines.values())
-      if (upstream === name || budgets.has(name)) line.void();
+      if (name === null || upstream === name || budgets.has(name)) line.void();
   }
 
   async close(): Promise<void> {

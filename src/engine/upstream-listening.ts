@@ -10,6 +10,7 @@ import { correctBudget, type Said } from "./budget.ts";
 import type { Grants } from "./grant.ts";
 import type { Admitted } from "./upstream-admission.ts";
 import { type Closing, close } from "./upstream-closing.ts";
+import type { Notices } from "./upstream-notices.ts";
 
 /** How often an answer's figures are written down while nothing in them is alarming. */
 const CORRECT_EVERY_MS = 1_000;
@@ -21,6 +22,7 @@ export interface ListeningParts {
   clock: Clock;
   events: Events;
   grants: Grants;
+  notices: Notices;
 }
 
 export class Listening {
@@ -53,14 +55,16 @@ export class Listening {
   }
 
   async #correct(budget: string, no: bigint, said: Said): Promise<void> {
-    const { db, clock, grants } = this.#parts;
+    const { db, clock, grants, notices } = this.#parts;
     const last = this.#corrected.get(budget);
     const alarming = said.remaining !== null && said.remaining <= (said.limit ?? 0) / 20;
     if (last && last.no === no && clock.elapsed_ms() - last.at_ms < CORRECT_EVERY_MS && !alarming) return;
     if (this.#corrected.size > 10_000) this.#corrected.clear();
     this.#corrected.set(budget, { at_ms: clock.elapsed_ms(), no });
     await correctBudget(db, budget, no, said);
-    if (said.remaining === 0) grants.void(budget);
+    if (said.remaining !== 0) return;
+    grants.void(budget);
+    await notices.tell(budget);
   }
 
   /** Closes what the answer is about: a budget that is spent, the account, the host or group, or the upstream. Says for how long. */
@@ -73,9 +77,10 @@ export class Listening {
   }
 
   async #close(closing: Closing): Promise<number> {
-    const { db, events, grants } = this.#parts;
+    const { db, events, grants, notices } = this.#parts;
     const wait_ms = await close(db, closing);
     grants.void(closing.name);
+    await notices.tell(closing.name);
     events.emit("upstream_closed", {
       upstream: closing.name,
       reason: closing.reason,

@@ -16,6 +16,7 @@ import { Grants } from "./grant.ts";
 import { Admission, type Admitted } from "./upstream-admission.ts";
 import { Flights } from "./upstream-flights.ts";
 import { Listening } from "./upstream-listening.ts";
+import { Notices } from "./upstream-notices.ts";
 
 const TIMEOUT_MS = 30_000;
 /** Calls to one host at once from one process; those beyond wait before they take anything from a budget. */
@@ -57,6 +58,7 @@ export class Upstreams {
   readonly #credentials: Credentials;
   readonly #flights: Flights;
   readonly #listening: Listening;
+  readonly #notices: Notices;
   readonly #well_ms = new Map<string, number>();
   #forgot_ms: number;
 
@@ -73,12 +75,14 @@ export class Upstreams {
     this.#admission = new Admission({ db, clock, grants: this.#grants });
     this.#credentials = new Credentials({ db, clock, events, tokens });
     this.#flights = new Flights(db, clock);
-    this.#listening = new Listening({ db, clock, events, grants: this.#grants });
+    this.#notices = new Notices(db, (name) => this.#grants.void(name));
+    this.#listening = new Listening({ db, clock, events, grants: this.#grants, notices: this.#notices });
     this.#forgot_ms = clock.elapsed_ms();
   }
 
   async close(): Promise<void> {
     this.#flights.close();
+    await this.#notices.close();
     await this.#grants.close();
     await this.#outbound.close();
   }
@@ -92,6 +96,7 @@ export class Upstreams {
   ): Promise<Answer> {
     if (!URL.canParse(url)) throw new TidemarkError("InputInvalid", `"${withoutQuery(url)}" is not an address.`);
     const trip = { upstream, target: new URL(url), request, signal, resource };
+    this.#notices.listen();
     const leave = await this.#slots.take(trip.target.host, signal);
     try {
       return await this.#travel(trip);
@@ -238,7 +243,10 @@ export class Upstreams {
     reason: string,
   ) {
     const change = await tell(this.#parts.db, this.#parts.events, upstream, event, { resource, probe }, reason);
-    if (change.next && change.next.state !== "closed") this.#grants.void(upstream);
+    if (change.next && change.next.state !== "closed") {
+      this.#grants.void(upstream);
+      await this.#notices.tell(upstream);
+    }
     return change;
   }
 
