@@ -36,6 +36,7 @@ describe("a go.mod declares", () => {
     ["has an empty block", "module (\n)\nmodule example.com/x\n"],
     ["has no space before the quote", 'module"example.com/x"\n'],
     ["begins with a byte order mark, which the Go tool refuses", "\uFEFFmodule example.com/x\n"],
+    ["begins with one and a comment", "\uFEFF// x\nmodule example.com/x\n"],
     ["is binary", "\0\u0001\u0002module"],
   ])("nothing when it %s", (_, text) => {
     expect(declaredPath(text)).toBe("");

@@ -176,10 +176,10 @@ describe("modules in directories (A9)", () => {
       "a/sub/v1.0.0": { "a/sub": "acme.example/a/sub" },
       "sub/v1.0.0": { sub: "acme.example/a/sub" },
     };
-    const { versions } = versionsOf(tagsOf(repository), gomods(repository), root);
-    expect(versions).toEqual([
-      { path: "acme.example/a/sub", version: "v1.0.0", tag: "sub/v1.0.0", commit_oid: "c sub/v1.0.0" },
-    ]);
+    for (const tags of [tagsOf(repository), tagsOf(repository).reverse()])
+      expect(versionsOf(tags, gomods(repository), root).versions).toEqual([
+        { path: "acme.example/a/sub", version: "v1.0.0", tag: "sub/v1.0.0", commit_oid: "c sub/v1.0.0" },
+      ]);
   });
 });
 
