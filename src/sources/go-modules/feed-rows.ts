@@ -1,0 +1,112 @@
+/** The statements that readers of the mirror ask with: the feed, what is in it, what moved, who disagrees. */
+import sql, { empty, type Sql } from "sql-template-tag";
+import type { Queryable } from "tidemark";
+import type { IndexEntry } from "./index-lines.ts";
+import type { IndexRequest } from "./index-request.ts";
+
+/**
+ * A page of the feed. Without a prefix it is read off the index of available versions (or of all) from `since` on, and nothing else is
+ * touched: deleted versions are not even skipped. A prefix of two parts or more, a host and an owner, is read off the index of owners the
+ * same way; the planner takes the primary key instead where few versions begin so. Numbers are in bench/RESULTS.md.
+ */
+export async function readIndex(read: Queryable, request: IndexRequest): Promise<IndexEntry[]> {
+  const { rows } = await read.query<IndexEntry>(indexPage(request));
+  return rows;
+}
+
+export function indexPage({ since, most, all, prefix }: IndexRequest): Sql {
+  return sql`
+    select path, version, published_at from go_modules.version
+     where published_at >= ${since}::timestamptz${all ? empty : sql` and deleted_at is null`}${prefix === null ? empty : below(prefix)}
+     order by published_at limit ${most}`;
+}
+
+/** Paths are compared byte by byte, and "0" comes right after "/". */
+function below(prefix: string): Sql {
+  const [host, owner] = prefix.split("/");
+  const range = sql` and (path = ${prefix} or (path >= ${`${prefix}/`} and path < ${`${prefix}0`}))`;
+  return owner === undefined
+    ? range
+    : sql` and split_part(path, '/', 1) || '/' || split_part(path, '/', 2) = ${`${host}/${owner}`}${range}`;
+}
+
+/**
+ * Since when nothing is missing: the oldest look at anything that is followed or found. What is parked or paused is left out, because its
+ * own status says so and it would stand still for ever; null until everything has been looked at once.
+ */
+export async function readFreshAt(read: Queryable): Promise<string | null> {
+  const { rows } = await read.query<{ fresh_at: string | null }>(sql`
+    select case when bool_and(d.fresh_at is not null) then min(d.fresh_at) end as fresh_at
+      from tidemark.resource r join tidemark.due d on d.resource_id = r.resource_id
+     where r.source = 'go-modules' and r.gone_at is null and r.parked_at is null and r.paused_at is null`);
+  return rows[0]?.fresh_at ?? null;
+}
+
+export interface Totals extends Record<string, unknown> {
+  repositories: number;
+  modules: number;
+  versions: number;
+  versions_deleted: number;
+  versions_moved: number;
+  conflicts: number;
+}
+
+export async function readTotals(read: Queryable): Promise<Totals> {
+  const { rows } = await read.query<Totals>(sql`
+    select (select count(*)::int from go_modules.repository) as repositories,
+           (select count(*)::int from go_modules.module) as modules,
+           (select count(*)::int from go_modules.version where deleted_at is null) as versions,
+           (select count(*)::int from go_modules.version where deleted_at is not null) as versions_deleted,
+           (select count(*)::int from go_modules.version where moved_at is not null) as versions_moved,
+           (select count(*)::int from go_modules.conflict) as conflicts`);
+  return rows[0]!;
+}
+
+export async function readNewest(read: Queryable, most: number): Promise<IndexEntry[]> {
+  const { rows } = await read.query<IndexEntry>(sql`
+    select path, version, published_at from go_modules.version where deleted_at is null order by published_at desc limit ${most}`);
+  return rows;
+}
+
+/** Where in the order of (path, …) to go on; the beginning is before every path. */
+export interface After {
+  path: string;
+  rest: string;
+}
+
+export interface Moved extends Record<string, unknown> {
+  path: string;
+  version: string;
+  tag: string;
+  commit_oid: string;
+  moved_oid: string;
+  moved_at: string;
+  deleted_at: string | null;
+}
+
+/** Versions whose tag was seen at another commit than the one they were published with. */
+export async function readMoved(read: Queryable, after: After, most: number): Promise<Moved[]> {
+  const { rows } = await read.query<Moved>(sql`
+    select path, version, tag, commit_oid, moved_oid, moved_at, deleted_at from go_modules.version
+     where moved_at is not null and (path, version) > (${after.path}, ${after.rest}) order by path, version limit ${most}`);
+  return rows;
+}
+
+export interface Conflict extends Record<string, unknown> {
+  path: string;
+  resource_id: bigint;
+  repository: string | null;
+  held_by: string | null;
+}
+
+/** Paths that a repository declares and another one holds, with the names of both. */
+export async function readDisputes(read: Queryable, after: After, most: number): Promise<Conflict[]> {
+  const { rows } = await read.query<Conflict>(sql`
+    select c.path, c.resource_id, r.host || '/' || r.name as repository, h.host || '/' || h.name as held_by
+      from go_modules.conflict c
+      left join go_modules.repository r on r.resource_id = c.resource_id
+      left join go_modules.repository h on h.resource_id = c.held_by
+     where (c.path, c.resource_id) > (${after.path}, ${after.rest === "" ? "0" : after.rest}::bigint)
+     order by c.path, c.resource_id limit ${most}`);
+  return rows;
+}
