@@ -2,6 +2,9 @@
 
 create schema tidemark;
 
+create schema go_modules;
+comment on schema go_modules is 'Go modules in repositories of GitHub, for a feed such as index.golang.org.';
+
 CREATE OR REPLACE FUNCTION tidemark.now()
  RETURNS timestamp with time zone
  LANGUAGE sql
@@ -21,6 +24,16 @@ AS $function$
       from tidemark.lane l where l.lane_id = in_lane
   $function$;
 comment on function tidemark.has_room(in_lane integer) is 'Whether a lane has no bound, or room below it: a glance, which the claim repeats behind the lane''s lock.';
+
+CREATE OR REPLACE FUNCTION go_modules.repository_left()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update go_modules.version set deleted_at = tidemark.now() where resource_id = old.resource_id and deleted_at is null;
+  return null;
+end $function$;
+comment on function go_modules.repository_left() is 'Versions outlive their repository, so that the feed never shrinks: they are only no longer available.';
 
 create table tidemark.migration (
   owner text not null,
@@ -392,6 +405,94 @@ create table tidemark.validator (
 );
 comment on table tidemark.validator is 'ETag and Last-Modified of what a resource was last mirrored from.';
 comment on column tidemark.validator.version is 'Of the kind whose code made the records: another version does not call them unchanged.';
+
+create table go_modules.repository (
+  resource_id bigint not null,
+  host text not null,
+  node_id text not null,
+  name text not null,
+  root text not null,
+  pushed_at timestamptz,
+  head_oid text,
+  is_fork boolean not null,
+  is_archived boolean not null,
+  is_disabled boolean not null,
+  is_private boolean not null,
+  has_go boolean not null,
+  tags integer not null,
+  listing_no bigint not null,
+  constraint repository_pkey PRIMARY KEY (resource_id),
+  constraint repository_host_node_id_key UNIQUE (host, node_id)
+);
+comment on table go_modules.repository is 'A repository, by the id that it keeps when it is renamed or transferred.';
+comment on column go_modules.repository.root is 'The module path of its root where no go.mod says otherwise: its name when it was first seen.';
+comment on column go_modules.repository.tags is 'How many tags GitHub counted when they were last listed whole and everything that follows was written; -1 until then.';
+comment on column go_modules.repository.listing_no is 'The period in which its tags were last listed whole; -1 before.';
+CREATE TRIGGER repository_left AFTER DELETE ON go_modules.repository FOR EACH ROW EXECUTE FUNCTION go_modules.repository_left();
+
+create table go_modules.tag (
+  resource_id bigint not null,
+  name text collate "C" not null,
+  oid text not null,
+  commit_oid text,
+  constraint tag_pkey PRIMARY KEY (resource_id, name)
+);
+comment on column go_modules.tag.commit_oid is 'The commit that it stands for, peeled; null where it stands for something else.';
+
+create table go_modules.seen (
+  resource_id bigint not null,
+  name text collate "C" not null,
+  constraint seen_pkey PRIMARY KEY (resource_id, name)
+);
+
+create table go_modules.gomod (
+  resource_id bigint not null,
+  commit_oid text not null,
+  dir text collate "C" not null,
+  module_path text,
+  constraint gomod_pkey PRIMARY KEY (resource_id, commit_oid, dir)
+);
+comment on column go_modules.gomod.module_path is 'What it declares, empty where that cannot be read; null where there is no go.mod.';
+
+create table go_modules.module (
+  path text collate "C" not null,
+  resource_id bigint not null,
+  at_home boolean not null,
+  constraint module_pkey PRIMARY KEY (path)
+);
+comment on table go_modules.module is 'Which repository a module path belongs to; the others that declare it are in conflict.';
+comment on column go_modules.module.at_home is 'The path is that of the repository itself or below it.';
+CREATE INDEX module_by_resource ON go_modules.module USING btree (resource_id);
+
+create table go_modules.conflict (
+  path text collate "C" not null,
+  resource_id bigint not null,
+  held_by bigint not null,
+  constraint conflict_pkey PRIMARY KEY (path, resource_id)
+);
+comment on table go_modules.conflict is 'A repository that declares a path which belongs to another; its versions are not published.';
+CREATE INDEX conflict_by_resource ON go_modules.conflict USING btree (resource_id);
+
+create table go_modules.version (
+  path text collate "C" not null,
+  version text collate "C" not null,
+  resource_id bigint not null,
+  tag text not null,
+  commit_oid text not null,
+  published_at timestamptz not null,
+  deleted_at timestamptz,
+  moved_at timestamptz,
+  moved_oid text,
+  constraint version_pkey PRIMARY KEY (path, version)
+);
+comment on table go_modules.version is 'The feed: a version keeps its stamp for ever, and the commit that it was first seen at.';
+comment on column go_modules.version.deleted_at is 'Since when its tag or its repository is no longer there; null again when it is back.';
+comment on column go_modules.version.moved_oid is 'The commit that the tag was last seen at, if that was ever another one.';
+CREATE INDEX version_available ON go_modules.version USING btree (published_at) WHERE (deleted_at IS NULL);
+CREATE INDEX version_by_owner ON go_modules.version USING btree ((((split_part(path, '/'::text, 1) || '/'::text) || split_part(path, '/'::text, 2))), published_at);
+CREATE INDEX version_by_resource ON go_modules.version USING btree (resource_id);
+CREATE INDEX version_moved ON go_modules.version USING btree (path, version) WHERE (moved_at IS NOT NULL);
+CREATE UNIQUE INDEX version_published ON go_modules.version USING btree (published_at);
 
 CREATE OR REPLACE FUNCTION tidemark.budget_at(b tidemark.budget, moment timestamp with time zone)
  RETURNS tidemark.budget

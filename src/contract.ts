@@ -234,8 +234,8 @@ export interface Source {
   upstreams?: Upstream[];
   /** Its own settings, read from TIDEMARK_<SOURCE>_<NAME>. */
   settings?: z.ZodObject;
-  /** Called once, before anything else, with those settings as its schema read them. */
-  configure?(settings: Record<string, unknown>): void;
+  /** Called once, before anything else, with those settings as its schema read them, and with those of the engine that sources share. */
+  configure?(settings: Record<string, unknown>, shared: { github_url: string | null }): void;
   migrations?: SourceMigrations;
   /** What a person typed, as a resource; or a sentence that says what is wrong with it. */
   follow(text: string): Followed | string;

@@ -4,7 +4,7 @@ import type { Source } from "./contract.ts";
 import { TidemarkError } from "./errors.ts";
 
 /** Hands every source what the environment says to it; all mistakes of all sources in one sentence. */
-export function configureSources(sources: Source[], config: Pick<Config, "source_settings">): void {
+export function configureSources(sources: Source[], config: Pick<Config, "source_settings" | "github_url">): void {
   const mistakes: string[] = [];
   for (const source of sources) {
     const given = config.source_settings[source.name] ?? {};
@@ -15,7 +15,7 @@ export function configureSources(sources: Source[], config: Pick<Config, "source
       continue;
     }
     const parsed = source.settings.strict().safeParse(given);
-    if (parsed.success) source.configure?.(parsed.data);
+    if (parsed.success) source.configure?.(parsed.data, { github_url: config.github_url });
     else
       for (const { code, path, message, ...issue } of parsed.error.issues) {
         const names = code === "unrecognized_keys" ? (issue as { keys: string[] }).keys : [path.join("_")];

@@ -1,4 +1,5 @@
 /** The list of sources that come with Tidemark: one line each. */
 import type { Source } from "tidemark";
+import goModules from "./go-modules/source.ts";
 
-export const sources: Source[] = [];
+export const sources: Source[] = [goModules];

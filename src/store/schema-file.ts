@@ -27,7 +27,7 @@ export async function schemaText(db: Db): Promise<string> {
   await migrate(db, migrations);
   const dumped = await dumpSchema(
     db,
-    migrations.map(({ owner }) => owner),
+    migrations.map(({ owner }) => owner.replaceAll("-", "_")),
   );
   return `${heading}\n${dumped}`;
 }

@@ -1,0 +1,127 @@
+/** The two kinds that people follow: an owner with all repositories, and one repository by its name. */
+import { every, fresh, gone, type Kind, kind, later, type Pull } from "tidemark";
+import { z } from "zod";
+import { ask, type Fault, faultError, type GitHubHost, isBadCursor, isDown, isNotFound } from "./github.ts";
+import { keyOf, type OwnerName, type RepositoryName, readName } from "./names.ts";
+import { namedRepository, type OwnerAnswer, ownerPage, PAGE_MOST, type Swept } from "./queries.ts";
+import type { Settings } from "./settings.ts";
+import { options } from "./settings.ts";
+import { compare, toBatch } from "./sweep.ts";
+
+/** The smallest page that is tried, and how much the next listing asks for more after one that was cut down. */
+const PAGE_LEAST = 5;
+const PAGE_STEP = 10;
+
+export interface KindParts {
+  gitHub(host: string): GitHubHost;
+  settings(): Settings;
+}
+
+const period_ms = (text: string): number => every(text).period_ms!;
+
+const OwnerCursor = z.object({
+  after: z.string().nullable(),
+  /** How many repositories are asked for at once: fewer after GitHub took too long. */
+  size: z.number().int(),
+  /** Nothing was left out so far. */
+  whole: z.boolean(),
+});
+type OwnerCursor = z.infer<typeof OwnerCursor>;
+
+const sweepOften =
+  ({ settings }: KindParts) =>
+  (given: Record<string, unknown>) =>
+    every(typeof given.every === "string" ? given.every : settings().every);
+
+/** A page of the listing; null where there is no such owner. */
+async function readPage(pull: Pull, at: GitHubHost, owner: string, { after, size }: OwnerCursor) {
+  const { data, faults } = await ask(pull, at, ownerPage(owner, after, size));
+  return { answer: data.repositoryOwner, faults };
+}
+
+function wantedOf(
+  { repositories }: NonNullable<OwnerAnswer["repositoryOwner"]>,
+  { forks, archived }: Settings,
+): Swept[] {
+  return repositories.nodes.filter(
+    (one): one is Swept => one !== null && (forks || !one.isFork) && (archived || !one.isArchived),
+  );
+}
+
+export function ownerKind(parts: KindParts): Kind {
+  return kind<OwnerCursor>({
+    upstream: (key) => parts.gitHub(hostOf(key)).upstream,
+    schedule: sweepOften(parts),
+    options,
+    cursor: OwnerCursor.default({ after: null, size: PAGE_MOST, whole: true }),
+    async *pull(pull) {
+      const { host, owner } = readName(pull.resource.key) as OwnerName;
+      for (;;) {
+        const { cursor } = pull;
+        let page: Awaited<ReturnType<typeof readPage>>;
+        try {
+          page = await readPage(pull, parts.gitHub(host), owner, cursor);
+        } catch (thrown) {
+          // Most likely it took too long: the next try asks for less.
+          const size = Math.max(PAGE_LEAST, Math.ceil(cursor.size / 2));
+          if (isDown(thrown) && size < cursor.size) yield { cursor: { ...cursor, size } };
+          throw thrown;
+        }
+        const { answer, faults } = page;
+        if (cursor.after !== null && faults.some(isBadCursor)) {
+          yield { cursor: { ...cursor, after: null, whole: true } };
+          continue;
+        }
+        if (answer === null && !faults.every(isNotFound)) throw faultError(host, faults);
+        if (answer === null) return gone(`there is no ${owner} at ${host}, or our token may not see it`);
+        const whole = cursor.whole && faults.length === 0 && !answer.repositories.nodes.includes(null);
+        const seen = await compare(pull, host, wantedOf(answer, parts.settings()), period_ms(parts.settings().refresh));
+        const { hasNextPage, endCursor } = answer.repositories.pageInfo;
+        if (hasNextPage && endCursor !== null) {
+          yield { ...toBatch(seen, false), cursor: { ...cursor, after: endCursor, whole } };
+          continue;
+        }
+        const size = Math.min(PAGE_MOST, cursor.size + (cursor.size < PAGE_MOST ? PAGE_STEP : 0));
+        // What was left out is not gone: only a listing without gaps lets go of what it did not find.
+        const final = whole
+          ? fresh()
+          : later(sweepOften(parts)(pull.resource.options).period_ms!, leftOut(host, faults));
+        yield { ...toBatch(seen, whole), cursor: { after: null, size, whole: true }, final };
+        return;
+      }
+    },
+  });
+}
+
+const leftOut = (host: string, faults: Fault[]): string =>
+  `${host} left out some of the repositories${faults[0] ? `: ${faults[0].message}` : ""}`;
+
+const hostOf = (key: string): string => key.slice(0, key.indexOf("/"));
+
+const NamedCursor = z.object({ id: z.string().nullable() });
+
+/** A name leads to a repository: what is kept fresh is the repository, under whatever name it has by then. */
+export function namedKind(parts: KindParts): Kind {
+  return kind<z.infer<typeof NamedCursor>>({
+    upstream: (key) => parts.gitHub(hostOf(key)).upstream,
+    schedule: sweepOften(parts),
+    options,
+    cursor: NamedCursor.default({ id: null }),
+    async *pull(pull) {
+      const { host, owner, name } = readName(pull.resource.key) as RepositoryName;
+      const at = parts.gitHub(host);
+      const { data, faults } = await ask(pull, at, namedRepository(owner, name));
+      const one = data.repository;
+      if (one === null) {
+        const { id } = pull.cursor;
+        if (!faults.every(isNotFound)) return later(period_ms(parts.settings().every), leftOut(host, faults));
+        // The repository finds out for itself whether it is gone, or only goes by another name.
+        const touch = id === null ? [] : [{ kind: "repository", key: keyOf(host, id) }];
+        yield { touch, final: gone(`there is no ${owner}/${name} at ${host}, or our token may not see it`) };
+        return;
+      }
+      const seen = await compare(pull, host, [one], period_ms(parts.settings().refresh));
+      yield { ...toBatch(seen, true), cursor: { id: one.id }, final: fresh() };
+    },
+  });
+}

@@ -1,0 +1,49 @@
+/** From following an owner to versions in the feed, and what a change costs after that. */
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { migrations } from "../../../src/sources/go-modules/tables.ts";
+import { testDatabase } from "../../postgres.ts";
+import { GoRig, gomod } from "./rig.ts";
+
+let rig: GoRig;
+beforeAll(async () => {
+  rig = new GoRig((await testDatabase({ migrations: [{ owner: "go-modules", steps: migrations.steps }] })).db);
+});
+afterEach(() => rig.end());
+
+describe("an owner with two repositories and three tags", () => {
+  beforeEach(async () => {
+    const hub = await rig.reset();
+    hub.repository("acme/x");
+    hub.repository("acme/y");
+    hub.push("acme/x", "v1.0.0", { files: gomod("github.com/acme/x") });
+    hub.push("acme/x", "v1.1.0", { files: gomod("github.com/acme/x") });
+    hub.push("acme/y", "v0.1.0", { files: gomod("github.com/acme/y") });
+    await rig.follow("github.com/acme");
+    rig.start();
+    await rig.calm();
+  });
+
+  it("is in the feed after one listing, one look at tags and one at go.mod files", async () => {
+    expect((await rig.names()).sort()).toEqual([
+      "github.com/acme/x@v1.0.0",
+      "github.com/acme/x@v1.1.0",
+      "github.com/acme/y@v0.1.0",
+    ]);
+    expect(rig.hub.calls.map((c) => c.points)).toEqual([1, 1, 1]);
+  });
+
+  it("costs one point for a sweep that finds nothing", async () => {
+    const before = rig.hub.points;
+    await rig.sweep();
+    expect(rig.hub.points - before).toBeLessThanOrEqual(2);
+  });
+
+  it("shows a new tag with the next sweep, and nothing else moves", async () => {
+    const before = await rig.feed();
+    rig.hub.push("acme/y", "v0.2.0", { files: gomod("github.com/acme/y") });
+    await rig.sweep();
+    const after = await rig.feed();
+    expect(after.slice(0, 3)).toEqual(before);
+    expect(after.slice(3).map((v) => `${v.path}@${v.version}`)).toEqual(["github.com/acme/y@v0.2.0"]);
+  });
+});
