@@ -6,8 +6,8 @@ import type { IndexRequest } from "./index-request.ts";
 
 /**
  * A page of the feed. Without a prefix it is read off the index of available versions (or of all) from `since` on, and nothing else is
- * touched: deleted versions are not even skipped. A prefix of two parts or more, a host and an owner, is read off the index of owners the
- * same way; the planner takes the primary key instead where few versions begin so. Numbers are in bench/RESULTS.md.
+ * touched: deleted versions are not even skipped. A prefix of a host and an owner is read off the index of owners the same way. Of other
+ * prefixes the planner reads the range in the primary key and sorts it, or goes by time where nearly everything matches.
  */
 export async function readIndex(read: Queryable, request: IndexRequest): Promise<IndexEntry[]> {
   const { rows } = await read.query<IndexEntry>(indexPage(request));
@@ -21,13 +21,12 @@ export function indexPage({ since, most, all, prefix }: IndexRequest): Sql {
      order by published_at limit ${most}`;
 }
 
-/** Paths are compared byte by byte, and "0" comes right after "/". */
+/** An owner has an index of its own; saying the same as a range, too, would make the planner think that hardly anything is both. */
 function below(prefix: string): Sql {
-  const [host, owner] = prefix.split("/");
-  const range = sql` and (path = ${prefix} or (path >= ${`${prefix}/`} and path < ${`${prefix}0`}))`;
-  return owner === undefined
-    ? range
-    : sql` and split_part(path, '/', 1) || '/' || split_part(path, '/', 2) = ${`${host}/${owner}`}${range}`;
+  if (prefix.split("/").length === 2)
+    return sql` and split_part(path, '/', 1) || '/' || split_part(path, '/', 2) = ${prefix}`;
+  // Paths are compared byte by byte, and "0" comes right after "/".
+  return sql` and (path = ${prefix} or (path >= ${`${prefix}/`} and path < ${`${prefix}0`}))`;
 }
 
 /**
