@@ -71,8 +71,13 @@ export const mutants: Mutant[] = [
         find: "d.resource_id = e.resource_id and d.lease_no = e.lease_no\n",
         replace: "d.resource_id = e.resource_id\n",
       },
+      {
+        file: "migrations/0004_hot_path.sql",
+        find: "on d.resource_id = f.resource_id and d.lease_no = f.lease_no",
+        replace: "on d.resource_id = f.resource_id",
+      },
     ],
-    tests: simulation,
+    tests: ["test/sql/lease.test.ts"],
   },
   {
     name: "the feed is stamped by the wall clock",
