@@ -9,12 +9,14 @@ import { migrationsOf } from "./cli/migrations.ts";
 import { outputTo } from "./cli/output.ts";
 import { runProgram } from "./cli/program.ts";
 import { writeServerFile } from "./cli/server-file.ts";
-import type { Role, ServerInside, Settings, Shell } from "./cli/shell.ts";
+import type { Demo, Role, ServerInside, Settings, Shell } from "./cli/shell.ts";
 import { type Clock, realClock } from "./clock.ts";
-import { type Config, configWarnings, environmentWith, readConfig, secretsOf } from "./config.ts";
+import { type Config, configWarnings, type Environment, environmentWith, readConfig, secretsOf } from "./config.ts";
+import { startDemo } from "./demo/demo.ts";
 import { Housekeeping } from "./engine/housekeeping.ts";
 import { Lanes } from "./engine/lanes.ts";
 import { Upstreams } from "./engine/upstream.ts";
+import { follow } from "./engine/verbs.ts";
 import { Views } from "./engine/views.ts";
 import { CHANNEL, Waker } from "./engine/waker.ts";
 import { Worker } from "./engine/worker.ts";
@@ -42,10 +44,10 @@ const { version } = JSON.parse(readFileSync(new URL("../package.json", import.me
   version: string;
 };
 
-async function readSettings(source_files: string[]): Promise<Settings> {
+async function readSettings(source_files: string[], replaced?: Environment): Promise<Settings> {
   const sources = await loadSources(own_sources, source_files);
   const config = readConfig(
-    undefined,
+    environmentWith(replaced),
     sources.map((source) => source.name),
   );
   configureSources(sources, config);
@@ -128,7 +130,7 @@ async function buildServer(
 }
 
 /** Runs a role until a signal comes; a second one ends it without waiting for pulls to finish. */
-async function run(shell: Shell, role: Role, settings: Settings): Promise<void> {
+async function run(shell: Shell, role: Role, settings: Settings, demo?: Demo): Promise<void> {
   const { config, sources } = settings;
   const { clock, output } = shell;
   const events = new Events();
@@ -150,6 +152,7 @@ async function run(shell: Shell, role: Role, settings: Settings): Promise<void> 
     const waker = new Waker(db, clock);
     if (role !== "serve") worker = buildWorker(settings, db, events, clock, waker);
     const parts = await buildServer(settings, db, events, clock, stop.signal, waker, worker?.lanes);
+    for (const { source, key } of demo?.follows ?? []) await follow(db, parts.lanes, source, key);
     const listening = await listenFor(role, parts, config, output.note);
     const forget =
       config.database_url === null && listening
@@ -159,7 +162,7 @@ async function run(shell: Shell, role: Role, settings: Settings): Promise<void> 
     const housekeeping = new Housekeeping({ db, clock, events, sources });
     const loops = [parts.views.run(stop.signal), ...(role === "serve" ? [] : [housekeeping.run(stop.signal)])];
     const working = worker?.run();
-    if (listening) for (const line of greeting(version, role, settings, listening.url)) output.note(line);
+    if (listening) for (const line of greeting(version, role, settings, listening.url, demo)) output.note(line);
     await untilAborted(stop.signal);
     await Promise.all([listening?.close(), forget?.()]);
     await worker?.stop();
@@ -275,7 +278,8 @@ export async function main(words: string[], clock: Clock = realClock): Promise<n
     version,
     settings: readSettings,
     inside: (settings) => serverInside(clock, settings),
-    run: (role, settings) => run(shell, role, settings),
+    demo: () => startDemo(clock, environment),
+    run: (role, settings, demo) => run(shell, role, settings, demo),
   };
   return runProgram(shell, words);
 }

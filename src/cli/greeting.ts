@@ -1,7 +1,13 @@
 /** What a role says when it is up: where to look and what to do next. */
-import type { Role, Settings } from "./shell.ts";
+import type { Demo, Role, Settings } from "./shell.ts";
 
-export function greeting(version: string, role: Role, { config, sources }: Settings, url: string): string[] {
+export function greeting(
+  version: string,
+  role: Role,
+  { config, sources }: Settings,
+  url: string,
+  demo?: Demo,
+): string[] {
   if (role === "worker") return [`Metrics of this worker: ${url}/metrics`];
   const names = sources.map(({ name }) => name).join(", ");
   const database = config.database_url === null ? `the embedded database in ${config.data}` : "PostgreSQL";
@@ -11,6 +17,9 @@ export function greeting(version: string, role: Role, { config, sources }: Setti
     names
       ? `  Sources: ${names}`
       : "  Sources: none yet; start with --source ./mine.js (docs/new-source.md says how to write one)",
+    ...(demo
+      ? [...demo.lines, ...demo.tries.map(([what, path]) => `  Try:     curl '${url}${path}'   (${what})`)]
+      : []),
     `  Follow:  tidemark follow ${sources[0]?.name ?? "SOURCE"} KEY   (in another terminal)`,
     "  Stop:    Ctrl-C",
   ];

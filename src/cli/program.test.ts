@@ -5,7 +5,7 @@ import { readConfig } from "../config.ts";
 import { TidemarkError } from "../errors.ts";
 import { outputTo } from "./output.ts";
 import { runProgram } from "./program.ts";
-import type { Role, Shell } from "./shell.ts";
+import type { Shell } from "./shell.ts";
 
 interface Asked {
   path: string;
@@ -17,7 +17,7 @@ let asked: Asked[];
 let answers: Record<string, { status?: number; body: unknown }>;
 let out: string;
 let err: string;
-let ran: Role[];
+let ran: string[];
 let closed: number;
 let environment: Record<string, string>;
 let shell: Shell;
@@ -59,7 +59,16 @@ beforeEach(() => {
         closed += 1;
       },
     }),
-    run: async (role) => void ran.push(role),
+    demo: async () => ({
+      environment: {},
+      follows: [],
+      lines: [],
+      tries: [],
+      close: async () => {
+        closed += 1;
+      },
+    }),
+    run: async (role, _, demo) => void ran.push(demo ? `${role} --demo` : role),
   };
 });
 
@@ -114,6 +123,13 @@ describe("a command", () => {
   it("runs a role with its settings", async () => {
     expect(await run("worker")).toBe(0);
     expect(ran).toEqual(["worker"]);
+  });
+
+  it("runs everything with pretend upstreams, and ends them with it", async () => {
+    expect(await run("up --demo")).toBe(0);
+    expect(ran).toEqual(["up --demo"]);
+    expect(closed).toBe(1);
+    expect(await run("worker --demo")).toBe(2);
   });
 
   it("has no colour where nobody looks", async () => {

@@ -13,7 +13,9 @@ export interface RoleWords {
 
 export function addRole(program: Command, shell: Shell, words: RoleWords): void {
   const command = program.command(words.role).summary(words.summary).description(words.description);
-  examples(sourceOption(command), words.examples).action(async (options: SourceOptions) => {
+  if (words.role === "up") command.option("--demo", "with pretend upstreams on loopback: no network, no keys");
+  examples(sourceOption(command), words.examples).action(async (options: SourceOptions & { demo?: boolean }) => {
+    if (options.demo) return runDemo(shell, options.source ?? []);
     const settings = await shell.settings(options.source ?? []);
     if (words.role !== "up" && settings.config.database_url === null)
       throw new TidemarkError(
@@ -22,4 +24,13 @@ export function addRole(program: Command, shell: Shell, words: RoleWords): void 
       );
     await shell.run(words.role, settings);
   });
+}
+
+async function runDemo(shell: Shell, source_files: string[]): Promise<void> {
+  const demo = await shell.demo();
+  try {
+    await shell.run("up", await shell.settings(source_files, demo.environment), demo);
+  } finally {
+    await demo.close();
+  }
 }

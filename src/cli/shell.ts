@@ -12,6 +12,17 @@ export interface Settings {
   sources: Source[];
 }
 
+/** Pretend upstreams, and what it takes to run with them. */
+export interface Demo {
+  /** What takes the place of the environment's. */
+  environment: Environment;
+  follows: { source: string; key: string }[];
+  /** What the greeting says of it, and addresses to look at. */
+  lines: string[];
+  tries: [string, string][];
+  close(): Promise<void>;
+}
+
 export interface ServerInside {
   request: Send;
   close(): Promise<void>;
@@ -23,11 +34,13 @@ export interface Shell {
   environment: Environment;
   version: string;
   /** Loads the sources of these files, and reads the settings, theirs included. */
-  settings(source_files: string[]): Promise<Settings>;
+  settings(source_files: string[], environment?: Environment): Promise<Settings>;
+  /** Starts the pretend upstreams. */
+  demo(): Promise<Demo>;
   /** A server without a port, in this process, on the database that the settings name. */
   inside(settings: Settings): Promise<ServerInside>;
   /** Runs until it is told to stop. */
-  run(role: Role, settings: Settings): Promise<void>;
+  run(role: Role, settings: Settings, demo?: Demo): Promise<void>;
 }
 
 export interface SourceOptions {
