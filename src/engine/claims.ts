@@ -1,7 +1,7 @@
 /** What a worker claims next: which lanes have something due, how the free slots are shared among them, where to begin looking. */
 import sql from "sql-template-tag";
 import type { Clock } from "../clock.ts";
-import type { Db, Queryable } from "../store/db.ts";
+import type { Db, Queryable, Tx } from "../store/db.ts";
 import { countLive, lockLane } from "./holds.ts";
 import type { LaneRow, Lanes } from "./lanes.ts";
 import { type Claimer, claim, claimFirstCome, type Lease, type Want } from "./lease.ts";
@@ -100,7 +100,7 @@ export class Claims {
     const leases: Lease[] = [];
     for (const { row, most } of wants) {
       if (row.fleet !== null) leases.push(...(await this.#claimBounded(row, most, by)));
-      else if (row.first_come) leases.push(...(await claimFirstCome(db, row.lane_id, most, by)));
+      else if (row.first_come) leases.push(...(await claimInLine(db, row.lane_id, most, by)));
       else plain.push({ lane_id: row.lane_id, mark: this.mark(row.lane_id), most, ahead_ms: lanes.ahead_ms(row) });
     }
     if (plain.length === 0) return leases;
@@ -109,15 +109,19 @@ export class Claims {
     return [...leases, ...claimed];
   }
 
-  /** Counted in a statement after the lane's lock: counted in the same one, two workers would both see room. */
+  /**
+   * Counted in a statement after the lane's lock: counted in the same one, two workers would both see room. The server ends it
+   * when this process freezes in between.
+   */
   #claimBounded(row: LaneRow, most: number, by: Claimer): Promise<Lease[]> {
-    return this.#parts.db.transaction(async (tx) => {
-      await lockLane(tx, row.source, row.name, row.upstream);
-      const room = Math.min(most, row.fleet! - (await countLive(tx, row.source, row.name, row.upstream)));
+    const { source, name, upstream, lane_id } = row;
+    const work = async (tx: Tx) => {
+      if (!(await lockLane(tx, source, name, upstream))) return [];
+      const room = Math.min(most, row.fleet! - (await countLive(tx, source, name, upstream)));
       if (room <= 0) return [];
-      if (row.first_come) return claimFirstCome(tx, row.lane_id, room, by);
-      return claim(tx, [{ lane_id: row.lane_id, mark: BEGINNING, most: room, ahead_ms: 0 }], by);
-    });
+      return row.first_come ? claimInLine(tx, lane_id, room, by) : claimFromBeginning(tx, lane_id, room, by);
+    };
+    return this.#parts.db.transaction(work, { idle_ms: by.ttl_ms / 3 });
   }
 
   #moveMark(want: Want, claimed: Lease[], peeked: Peeked[]): void {
@@ -129,6 +133,16 @@ export class Claims {
     const mark = mine.length < want.most || newest > settled ? settled : newest;
     if (mark > this.mark(want.lane_id)) this.#marks.set(want.lane_id, mark);
   }
+}
+
+/** By place in line. Where nothing that is due has a place, it is older than the lane's order, and goes by its due moment. */
+async function claimInLine(db: Queryable, lane_id: number, most: number, by: Claimer): Promise<Lease[]> {
+  const leases = await claimFirstCome(db, lane_id, most, by);
+  return leases.length > 0 ? leases : claimFromBeginning(db, lane_id, most, by);
+}
+
+function claimFromBeginning(db: Queryable, lane_id: number, most: number, by: Claimer): Promise<Lease[]> {
+  return claim(db, [{ lane_id, mark: BEGINNING, most, ahead_ms: 0 }], by);
 }
 
 /** Parts of `free` for those with room, as even as can be; the odd ones go round by turns. */

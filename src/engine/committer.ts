@@ -60,26 +60,20 @@ export class Committer {
   async #flushEnds(waiting: Waiting[]): Promise<void> {
     const { db, lanes, clock, events } = this.#parts;
     const begun = clock.elapsed_ms();
+    const done = new Set<bigint>();
     try {
       for (const w of waiting) {
         const spec = specOf(lanes, w.unit);
         if (!lanes.known(spec)) await lanes.ensure(db, spec);
       }
-      const done = await retried(() =>
-        finish(
-          db,
-          waiting.map((w) => finishOf(lanes, w.unit, w.end!)),
-        ),
-      );
+      const ends = waiting.map((w) => finishOf(lanes, w.unit, w.end!));
+      await retried(() => finish(db, ends, false, done));
       events.emit("commit", { pulls: done.size, rows: 0, ms: clock.elapsed_ms() - begun });
-      for (const w of waiting)
-        w.resolve(
-          done.has(w.unit.lease.resource_id)
-            ? { committed: true, changed: 0, end: w.end, message_parked: false }
-            : LOST,
-        );
+      for (const w of waiting) w.resolve(done.has(w.unit.lease.resource_id) ? endedAlone(w) : LOST);
     } catch (error) {
-      for (const w of waiting) w.reject(error);
+      const left = waiting.filter((w) => !done.has(w.unit.lease.resource_id));
+      for (const w of waiting) if (!left.includes(w)) w.resolve(endedAlone(w));
+      await apart(left, error, (half) => this.#flushEnds(half));
     }
   }
 
@@ -100,16 +94,22 @@ export class Committer {
       events.emit("commit", { pulls: waiting.length, rows, ms: clock.elapsed_ms() - begun });
       for (const [i, w] of waiting.entries()) w.resolve(results[i]!);
     } catch (error) {
-      // One bad batch must not take its neighbours with it: they are halved until the bad one fails alone.
-      const apart = waiting.length > 1 && !hasCode(error, "StoreDown");
-      if (!apart) for (const w of waiting) w.reject(error);
-      else {
-        const half = waiting.length >> 1;
-        await this.#flushUnits(waiting.slice(0, half));
-        await this.#flushUnits(waiting.slice(half));
-      }
+      await apart(waiting, error, (half) => this.#flushUnits(half));
     }
   }
+}
+
+const endedAlone = ({ end }: Waiting): Committed => ({ committed: true, changed: 0, end, message_parked: false });
+
+/** One that is bad must not take its neighbours with it: they are halved until the bad one fails alone. */
+async function apart(waiting: Waiting[], error: unknown, flush: (half: Waiting[]) => Promise<void>): Promise<void> {
+  if (waiting.length < 2 || hasCode(error, "StoreDown")) {
+    for (const w of waiting) w.reject(error);
+    return;
+  }
+  const half = waiting.length >> 1;
+  await flush(waiting.slice(0, half));
+  await flush(waiting.slice(half));
 }
 
 /** What waits is flushed after a moment, or as soon as it is plenty; what comes meanwhile is the next flush's. */

@@ -18,16 +18,21 @@ export interface Finish {
  * Writes the ends of pulls whose lease number still matches; says whose did. Outside a transaction the lease must not have
  * ended either; inside one (`locked`) that was checked when the rows were locked.
  *
- * Ends that differ only in their time go together in one statement; nearly all do, and what they share is sent once.
+ * Ends that differ only in their time go together in one statement; nearly all do, and what they share is sent once. What is in
+ * `done` is not done again: it grows with each statement, so that who has to try once more knows what was written.
  */
-export async function finish(db: Queryable, given: Finish[], locked = false): Promise<Set<bigint>> {
+export async function finish(
+  db: Queryable,
+  given: Finish[],
+  locked = false,
+  done = new Set<bigint>(),
+): Promise<Set<bigint>> {
   const groups: Finish[][] = [];
-  for (const f of given) {
+  for (const f of given.filter(({ resource_id }) => !done.has(resource_id))) {
     const group = groups.find((g) => alike(g[0]!, f));
     if (group) group.push(f);
     else groups.push([f]);
   }
-  const done = new Set<bigint>();
   for (const group of groups) for (const id of await finishAlike(db, inOrder(group), locked)) done.add(id);
   return done;
 }

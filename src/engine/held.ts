@@ -8,6 +8,9 @@ import type { LaneRow, Lanes } from "./lanes.ts";
 import { type Claimer, handBack, type Lease, renew } from "./lease.ts";
 import type { ActivePull } from "./pull.ts";
 
+/** What this release cannot pull is looked at again after so long: by then one that can may have it. */
+const UNKNOWN_MS = 60_000;
+
 export interface HeldParts {
   db: Db;
   clock: Clock;
@@ -54,10 +57,28 @@ export class HeldLeases {
   }
 
   add(pull: ActivePull): void {
-    const { resource_id, hold_id } = pull.lease;
-    this.#pulls.set(resource_id, pull);
-    this.#holds.set(hold_id, (this.#holds.get(hold_id) ?? 0) + 1);
+    const old = this.#pulls.get(pull.lease.resource_id);
+    // Its lease ended, nobody has told it yet, and we were the first to claim again.
+    if (old) {
+      this.#lose(old);
+      this.remove(old, false);
+    }
+    this.#pulls.set(pull.lease.resource_id, pull);
+    this.#list(pull.lease);
     this.#count(pull, 1);
+  }
+
+  /** Gives back what another release made and this one does not know, uncharged. */
+  async leave(leases: Lease[]): Promise<void> {
+    if (leases.length === 0) return;
+    for (const lease of leases) this.#list(lease);
+    const count = await handBack(this.#parts.db, leases, UNKNOWN_MS);
+    for (const lease of leases) this.#comeOff(lease);
+    this.#parts.events.emit("handed_back", { count });
+  }
+
+  #list({ hold_id }: Lease): void {
+    this.#holds.set(hold_id, (this.#holds.get(hold_id) ?? 0) + 1);
   }
 
   /**
@@ -97,21 +118,23 @@ export class HeldLeases {
 
   /** Renews the leases of pulls that began a while ago; those that are no longer ours end. */
   async renew(): Promise<void> {
-    const { clock, db, ttl_ms, events } = this.#parts;
+    const { clock, db, ttl_ms } = this.#parts;
     const now = clock.elapsed_ms();
-    const old = [...this.#pulls.values()].filter((p) => now - p.begun_ms > ttl_ms / 4);
+    const old = [...this.#pulls.values()].filter((p) => now - p.begun_ms > ttl_ms / 4 && !p.over);
     if (old.length === 0) return;
     const ours = await renew(
       db,
       old.map((p) => p.lease),
       ttl_ms,
     );
-    for (const pull of old) {
-      if (ours.has(pull.lease.resource_id) || !this.has(pull)) continue;
-      const { source, kind, key, resource_id, lease_no } = pull.lease;
-      events.emit("lease_lost", { source, kind, key, resource_id, lease_no });
-      pull.abort(new TidemarkError("LeaseLost", `The lease on ${pull.name} ended.`));
-    }
+    for (const pull of old) if (!ours.has(pull.lease.resource_id) && this.has(pull)) this.#lose(pull);
+  }
+
+  #lose(pull: ActivePull): void {
+    if (pull.over) return;
+    const { source, kind, key, resource_id, lease_no } = pull.lease;
+    this.#parts.events.emit("lease_lost", { source, kind, key, resource_id, lease_no });
+    pull.abort(new TidemarkError("LeaseLost", `The lease on ${pull.name} ended.`));
   }
 
   /** Pulls that have committed nothing for too long. */

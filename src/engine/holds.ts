@@ -11,11 +11,16 @@ export async function countLive(db: Queryable, source: string, name: string, ups
   return rows[0]?.n ?? 0;
 }
 
-/** Only bounded lanes are locked while claiming: a count and a claim must not interleave with another's. */
-export async function lockLane(tx: Queryable, source: string, name: string, upstream: string): Promise<void> {
-  await tx.query(sql`
+/**
+ * Only bounded lanes are locked while claiming: a count and a claim must not interleave with another's. False when another has it: one
+ * that froze there must not hold up everybody's claims. One row stands for both urgencies.
+ */
+export async function lockLane(tx: Queryable, source: string, name: string, upstream: string): Promise<boolean> {
+  const { rows } = await tx.query(sql`
     select lane_id from tidemark.lane
-     where source = ${source} and name = ${name} and upstream = ${upstream} order by lane_id for update`);
+     where lane_id = (select min(lane_id) from tidemark.lane where source = ${source} and name = ${name} and upstream = ${upstream})
+       for no key update skip locked`);
+  return rows.length > 0;
 }
 
 export interface Expired {

@@ -43,6 +43,11 @@ export class Lanes {
     this.sources = new Map(sources.map((s) => [s.name, s]));
   }
 
+  /** Whether this release has the code for it. */
+  knows(source: string, kind: string): boolean {
+    return this.sources.get(source)?.kinds[kind] !== undefined;
+  }
+
   kind(source: string, kind: string): Kind {
     const found = this.sources.get(source)?.kinds[kind];
     if (!found) throw new TidemarkError("InputInvalid", `There is no kind "${kind}" in source "${source}" here.`);

@@ -91,13 +91,14 @@ export async function renew(db: Queryable, held: Held[], ttl_ms: number): Promis
   return new Set(rows.map((r) => r.resource_id));
 }
 
-/** Gives leases back unused: due at once for anyone, and no attempt is charged. */
-export async function handBack(db: Queryable, held: Held[]): Promise<number> {
+/** Gives leases back unused: due for anyone, at once unless said, and no attempt is charged. */
+export async function handBack(db: Queryable, held: Held[], after_ms = 0): Promise<number> {
   if (held.length === 0) return 0;
   const sorted = inOrder(held);
   const { count } = await db.query(sql`
     update tidemark.due d
-       set lease_until = null, worker_id = null, due_at = greatest(tidemark.now(), d.not_before)
+       set lease_until = null, worker_id = null,
+           due_at = greatest(tidemark.now() + ${after_ms}::float8 * interval '1 millisecond', d.not_before)
       from unnest(${sorted.map((h) => h.resource_id)}::bigint[], ${sorted.map((h) => h.lease_no)}::bigint[]) as h(resource_id, lease_no)
      where d.resource_id = h.resource_id and d.lease_no = h.lease_no and coalesce(d.lease_until, '-infinity') > '-infinity'`);
   return count;

@@ -19,7 +19,11 @@ export async function run(pulls: ActivePull[], parts: PullParts, ended: WhenEnde
     else work.push(one(pull, parts, ended));
   }
   if (mail.length > 0) work.push(mailOf(mail, parts, ended));
-  for (const list of plural.values()) for (const group of groups(list)) work.push(together(group, parts, ended));
+  const failed = (pull: ActivePull, thrown: unknown) =>
+    work.push(endAnyway(pull, parts, thrown).then((end) => ended(pull, end)));
+  for (const list of plural.values())
+    for (const group of groups(list, (pull, thrown) => void failed(pull, thrown)))
+      work.push(together(group, parts, ended));
   await Promise.all(work);
 }
 

@@ -15,16 +15,21 @@ import {
   unitOf,
 } from "./pull.ts";
 
-/** Groups of at most `most` pulls that may go together: those of one upstream that the kind does not keep apart. */
-export function groups(pulls: ActivePull[]): ActivePull[][] {
+/**
+ * Groups of at most `most` pulls that may go together: those of one upstream that the kind does not keep apart. Where the kind
+ * cannot say, `failed` is told.
+ */
+export function groups(pulls: ActivePull[], failed: (pull: ActivePull, thrown: unknown) => void): ActivePull[][] {
   const byName = new Map<string, ActivePull[]>();
   for (const pull of pulls) {
-    const { kind, lease, resource } = pull;
-    const upstream = typeof kind.upstream === "function" ? kind.upstream(lease.key, resource.options) : kind.upstream;
-    const name = `${upstream.name}\u0000${kind.together?.by?.(pull) ?? ""}`;
-    const list = byName.get(name);
-    if (list) list.push(pull);
-    else byName.set(name, [pull]);
+    try {
+      const name = groupOf(pull);
+      const list = byName.get(name);
+      if (list) list.push(pull);
+      else byName.set(name, [pull]);
+    } catch (thrown) {
+      failed(pull, thrown);
+    }
   }
   const all: ActivePull[][] = [];
   for (const list of byName.values()) {
@@ -32,6 +37,13 @@ export function groups(pulls: ActivePull[]): ActivePull[][] {
     for (let i = 0; i < list.length; i += most) all.push(list.slice(i, i + most));
   }
   return all;
+}
+
+function groupOf(pull: ActivePull): string {
+  const { kind, lease, resource } = pull;
+  openCursor(pull);
+  const upstream = typeof kind.upstream === "function" ? kind.upstream(lease.key, resource.options) : kind.upstream;
+  return `${upstream.name}\u0000${kind.together?.by?.(pull) ?? ""}`;
 }
 
 /** Asks for a whole group whether anything changed; what did not is fresh, and the rest is returned to be pulled. */

@@ -139,7 +139,9 @@ export class Worker {
       return this.#start(leases);
     }
     const wake = await nextWake(db, this.#claims.marked(free, this.#held), this.#since);
-    const waits = [wake.due_ms, wake.expiry_ms, IDLE_MS_MAX, settings.lease_ttl_ms / 2].filter((w) => w !== null);
+    // A hold whose time has come is not looked at more often than that, however long it stands there.
+    const expiry_ms = Math.max(wake.expiry_ms ?? IDLE_MS_MAX, this.#expired_ms + EXPIRE_EVERY_MS - clock.elapsed_ms());
+    const waits = [wake.due_ms, expiry_ms, IDLE_MS_MAX, settings.lease_ttl_ms / 2].filter((w) => w !== null);
     // What is due but could not be claimed (another has its row locked) is looked at again in a moment, not at once.
     await this.#alarm.sleep(
       Math.max(Math.min(...waits) + 1, wake.due_ms !== null && wake.due_ms <= 0 ? LOCKED_WAIT_MS : 1),
@@ -190,10 +192,12 @@ export class Worker {
     await parkExpired(db, worn, settings.cool_off_ms);
   }
 
-  #start(leases: Lease[]): void {
-    const pulls = leases.map((lease) => new ActivePull(lease, this.#pulls));
+  async #start(leases: Lease[]): Promise<void> {
+    const known = leases.filter((lease) => this.lanes.knows(lease.source, lease.kind));
+    const pulls = known.map((lease) => new ActivePull(lease, this.#pulls));
     for (const pull of pulls) this.#held.add(pull);
     void run(pulls, this.#pulls, (pull, ended) => this.#ended(pull, ended));
+    await this.#held.leave(leases.filter((lease) => !known.includes(lease)));
   }
 
   #ended(pull: ActivePull, { end, changed, error, message_parked }: Ended): void {
@@ -246,7 +250,8 @@ export class Worker {
   async #endHanging(pull: ActivePull): Promise<void> {
     const error = new TidemarkError("PullTooLong", `The pull of ${pull.name} committed nothing for too long.`);
     if (!pull.signal.aborted) return pull.hurry(error);
-    if (pull.over) return;
+    // It lost its lease before, and does not listen: its slot is another's.
+    if (pull.over) return this.#ended(pull, lost(error));
     const ended = await endWithError(pull, this.#pulls, error).catch(() => lost(error));
     this.#ended(pull, ended);
   }

@@ -4,6 +4,9 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { Claims } from "../../src/engine/claims.ts";
 import { countLive, expire, lockLane } from "../../src/engine/holds.ts";
 import { claim } from "../../src/engine/lease.ts";
+import { Events, Worker } from "../../src/index.ts";
+import type { Db } from "../../src/store/db.ts";
+import { settings } from "../sql/rig.ts";
 import { toyKind, toySource, words } from "../sql/toy.ts";
 import { blocks, letGo, Session, stopAt } from "./session.ts";
 import { TTL, Workbench } from "./workbench.ts";
@@ -130,13 +133,53 @@ describe("two workers", () => {
     expect(await countLive(a.tx, row.source, row.name, row.upstream)).toBe(0);
     const { db, clock, lanes } = bench;
     const other = new Claims({ db, lanes, clock, slots: 10 });
-    const racing = other.next(10, idle, as(2));
-    await blocks(db, racing);
+    expect(await other.next(10, idle, as(2))).toEqual([]);
     const mine = await claim(a.tx, [{ lane_id: row.lane_id, mark: "-infinity", most: 1, ahead_ms: 0 }], as(1));
     await a.commit();
     expect(mine).toHaveLength(1);
-    expect(await racing).toEqual([]);
+    expect(await other.next(10, idle, as(2))).toEqual([]);
     expect(await countLive(db, row.source, row.name, row.upstream)).toBe(1);
+  });
+
+  it("of which one froze while it claimed in a bounded lane: the other claims everything else meanwhile", async () => {
+    await bench.reset(source, "one:x", "page:y");
+    const row = bench.lanes.rows().find((r) => r.name === "one")!;
+    const frozen = await Session.begin(bench.db);
+    await lockLane(frozen.tx, row.source, row.name, row.upstream);
+    const { db, clock, lanes } = bench;
+    const other = new Claims({ db, lanes, clock, slots: 10 });
+    expect((await other.next(10, idle, as(2))).map((l) => l.key)).toEqual(["y"]);
+    await frozen.rollback();
+    expect((await other.next(10, idle, as(2))).map((l) => l.key)).toEqual(["x"]);
+  });
+
+  it("of which one keeps an old list of leases locked: the other looks at it twice a second, not all the time", async () => {
+    await bench.claimAll(1);
+    await bench.later();
+    const locked = await Session.begin(bench.db);
+    await locked.tx.query(sql`select hold_id from tidemark.hold for update`);
+    let statements = 0;
+    const db: Db = {
+      ...bench.db,
+      kind: "postgres",
+      query: (...given) => {
+        statements += 1;
+        return bench.db.query(...given);
+      },
+      transaction: (...given) => bench.db.transaction(...given),
+      listen: async () => async () => undefined,
+      close: async () => undefined,
+    };
+    const { clock } = bench;
+    const parts = { db, clock, events: new Events(), sources: [source], settings, name: "w", user_agent: "test" };
+    const worker = new Worker(parts);
+    const running = worker.run();
+    await clock.advance(10_000);
+    expect(statements).toBeLessThan(100);
+    await locked.rollback();
+    const stopping = worker.stop();
+    await clock.advance(1_000);
+    await Promise.all([stopping, running]);
   });
 
   it("that race a hundred times for a lane of one never hold two leases", async () => {

@@ -117,9 +117,8 @@ export const mutants: Mutant[] = [
     edits: [
       {
         file: "src/engine/lease.ts",
-        find: "set lease_until = null, worker_id = null, due_at = greatest(tidemark.now(), d.not_before)\n      from unnest",
-        replace:
-          "set lease_until = null, worker_id = null, failures = d.failures + 1, due_at = greatest(tidemark.now(), d.not_before)\n      from unnest",
+        find: "set lease_until = null, worker_id = null,\n           due_at = greatest(",
+        replace: "set lease_until = null, worker_id = null, failures = d.failures + 1,\n           due_at = greatest(",
       },
     ],
     tests: simulation,
@@ -173,8 +172,8 @@ export const mutants: Mutant[] = [
     edits: [
       {
         file: "src/engine/claims.ts",
-        find: "Math.min(most, row.fleet! - (await countLive(tx, row.source, row.name, row.upstream)))",
-        replace: "Math.min(most, row.fleet! + 2 - (await countLive(tx, row.source, row.name, row.upstream)))",
+        find: "Math.min(most, row.fleet! - (await countLive(tx, source, name, upstream)))",
+        replace: "Math.min(most, row.fleet! + 2 - (await countLive(tx, source, name, upstream)))",
       },
     ],
     tests: simulation,
