@@ -14,13 +14,11 @@ export function greeting(
   return [
     `Tidemark ${version} is up on ${database}.`,
     `  Look:    ${url}/`,
-    names
-      ? `  Sources: ${names}`
-      : "  Sources: none yet; start with --source ./mine.js (docs/new-source.md says how to write one)",
+    `  Sources: ${names}`,
     ...(demo
       ? [...demo.lines, ...demo.tries.map(([what, path]) => `  Try:     curl '${url}${path}'   (${what})`)]
       : []),
-    `  Follow:  tidemark follow ${sources[0]?.name ?? "SOURCE"} KEY   (in another terminal)`,
+    `  Follow:  tidemark follow SOURCE KEY   (in another terminal)`,
     "  Stop:    Ctrl-C",
   ];
 }
