@@ -467,10 +467,11 @@ CREATE INDEX module_by_resource ON go_modules.module USING btree (resource_id);
 create table go_modules.conflict (
   path text collate "C" not null,
   resource_id bigint not null,
-  held_by bigint not null,
+  held_by bigint,
   constraint conflict_pkey PRIMARY KEY (path, resource_id)
 );
 comment on table go_modules.conflict is 'A repository that declares a path which belongs to another; its versions are not published.';
+comment on column go_modules.conflict.held_by is 'The repository that has it; null where that is none that is followed.';
 CREATE INDEX conflict_by_resource ON go_modules.conflict USING btree (resource_id);
 
 create table go_modules.version (

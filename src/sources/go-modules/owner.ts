@@ -3,7 +3,7 @@ import { every, fresh, gone, type Kind, kind, later, type Pull } from "tidemark"
 import { z } from "zod";
 import { ask, type Fault, faultError, type GitHubHost, isBadCursor, isDown, isNotFound } from "./github.ts";
 import { keyOf, type OwnerName, type RepositoryName, readName } from "./names.ts";
-import { namedRepository, type OwnerAnswer, ownerPage, PAGE_MOST, type Swept } from "./queries.ts";
+import { namedRepository, type OwnerAnswer, ownerPage, type Swept } from "./queries.ts";
 import type { Settings } from "./settings.ts";
 import { options } from "./settings.ts";
 import { compare, toBatch } from "./sweep.ts";
@@ -15,6 +15,8 @@ const PAGE_STEP = 10;
 export interface KindParts {
   gitHub(host: string): GitHubHost;
   settings(): Settings;
+  /** The most repositories that a sweep asks for at once. */
+  page_most: number;
 }
 
 const period_ms = (text: string): number => every(text).period_ms!;
@@ -53,7 +55,7 @@ export function ownerKind(parts: KindParts): Kind {
     upstream: (key) => parts.gitHub(hostOf(key)).upstream,
     schedule: sweepOften(parts),
     options,
-    cursor: OwnerCursor.default({ after: null, size: PAGE_MOST, whole: true }),
+    cursor: OwnerCursor.default({ after: null, size: parts.page_most, whole: true }),
     async *pull(pull) {
       const { host, owner } = readName(pull.resource.key) as OwnerName;
       for (;;) {
@@ -81,7 +83,7 @@ export function ownerKind(parts: KindParts): Kind {
           yield { ...toBatch(seen, false), cursor: { ...cursor, after: endCursor, whole } };
           continue;
         }
-        const size = Math.min(PAGE_MOST, cursor.size + (cursor.size < PAGE_MOST ? PAGE_STEP : 0));
+        const size = Math.min(parts.page_most, cursor.size + PAGE_STEP);
         // What was left out is not gone: only a listing without gaps lets go of what it did not find.
         const final = whole
           ? fresh()

@@ -2,13 +2,14 @@
 import { type Batch, fresh } from "tidemark";
 import { isOther } from "./listing.ts";
 import { keyOf, periodNo } from "./names.ts";
-import { conflicts, type RepositoryRow, repositories, versions } from "./tables.ts";
+import { type RepositoryRow, repositories, versions } from "./tables.ts";
 import {
   type Claim,
   claimPaths,
   markDeleted,
   markMoved,
   markThere,
+  noteConflicts,
   readConflicts,
   readHolders,
   readVersions,
@@ -25,6 +26,8 @@ export interface Found {
   /** The commit of every tag; null for those that stand for something else. */
   commits: Map<string, string | null>;
 }
+
+type Write = NonNullable<Batch["write"]>;
 
 const nameOf = ({ path, version }: { path: string; version: string }) => `${path} ${version}`;
 
@@ -43,14 +46,19 @@ export async function* publish(work: Work, found: Found, period_ms: number): Asy
   const news = mine.filter((v) => !known.has(nameOf(v))).map((v) => ({ ...v, resource_id }));
   for (let i = 0; i < news.length; i += PUBLISH_MOST)
     yield { publish: [versions.entries(news.slice(i, i + PUBLISH_MOST))] };
-  const write = changesOf(resource_id, { versions: mine, commits: found.commits }, [...known.values()]);
+  const changes = changesOf(resource_id, { versions: mine, commits: found.commits }, [...known.values()]);
   const disputes = await disputesOf(work, paths, holders);
   const target = { ...row, tags: work.cursor.total, listing_no: periodNo(work.id, work.pull.now_ms(), period_ms) };
-  const put = [...disputes.put, ...(isOther(row, target) ? [repositories.rows([target])] : [])];
+  const writes = [changes, disputes].filter((write) => write !== null);
   yield {
-    ...(put.length > 0 ? { put } : {}),
-    ...disputes.drop,
-    ...(write ? { write } : {}),
+    ...(isOther(row, target) ? { put: [repositories.rows([target])] } : {}),
+    ...(writes.length > 0
+      ? {
+          write: async (tx) => {
+            for (const write of writes) await write(tx);
+          },
+        }
+      : {}),
     ...(isAtStart(work.pull.cursor) ? {} : { cursor: start }),
     final: fresh(),
   };
@@ -64,13 +72,19 @@ function isAtHome(path: string, { host, name, root }: RepositoryRow): boolean {
   return [keyOf(host, name), root].some((home) => low.startsWith(`${home.toLowerCase()}/`));
 }
 
+/** A fork declares the module that it was forked from. The Go tool looks for that where its path says, and never finds the fork. */
+const isForeign = ({ path, at_home }: Claim, { host, is_fork }: RepositoryRow): boolean =>
+  is_fork && !at_home && path.toLowerCase().startsWith(`${host}/`);
+
 /** Who holds which path, after taking what may be taken. */
 async function* claimed(work: Work, claims: Claim[]): AsyncGenerator<Batch<Cursor>, Map<string, bigint>> {
   const { resource_id } = work.pull.resource;
   const before = await readHolders(work.pull.read, resource_id, claims);
   const holders = new Map(before.map((h) => [h.path, h.resource_id]));
   const free = new Set(before.filter((h) => h.free).map((h) => h.path));
-  const open = claims.filter(({ path }) => !holders.has(path) || free.has(path));
+  const open = claims.filter(
+    (claim) => (!holders.has(claim.path) || free.has(claim.path)) && !isForeign(claim, work.row!),
+  );
   if (open.length === 0) return holders;
   yield {
     write: async (tx) => {
@@ -81,7 +95,7 @@ async function* claimed(work: Work, claims: Claim[]): AsyncGenerator<Batch<Curso
 }
 
 /** What became of versions that were published before; null where nothing did. */
-function changesOf(resource_id: bigint, { versions: now, commits }: Found, known: VersionRow[]): Batch["write"] | null {
+function changesOf(resource_id: bigint, { versions: now, commits }: Found, known: VersionRow[]): Write | null {
   const current = new Map(now.map((v) => [nameOf(v), v]));
   const there = known.flatMap((v) => {
     const found = current.get(nameOf(v));
@@ -103,19 +117,11 @@ function changesOf(resource_id: bigint, { versions: now, commits }: Found, known
   };
 }
 
-/** Paths that this repository declares and another holds: recorded, and forgotten once that is over. */
-async function disputesOf(work: Work, paths: string[], holders: Map<string, bigint>) {
+/** Paths that this repository declares and another holds: recorded, and forgotten once that is over; null where it is all known. */
+async function disputesOf(work: Work, paths: string[], holders: Map<string, bigint>): Promise<Write | null> {
   const { resource_id } = work.pull.resource;
   const before = new Map((await readConflicts(work.pull.read, resource_id)).map((c) => [c.path, c.held_by]));
-  const now = paths.flatMap((path) => {
-    const held_by = holders.get(path);
-    return held_by === undefined || held_by === resource_id ? [] : [{ path, resource_id, held_by }];
-  });
-  const added = now.filter((c) => before.get(c.path) !== c.held_by);
-  const still = new Set(now.map((c) => c.path));
-  const over = [...before.keys()].filter((path) => !still.has(path)).map((path) => ({ path, resource_id }));
-  return {
-    put: added.length > 0 ? [conflicts.rows(added)] : [],
-    drop: over.length > 0 ? { drop: [conflicts.keys(over)] } : {},
-  };
+  const now = paths.filter((path) => holders.get(path) !== resource_id);
+  const same = now.every((path) => before.has(path) && before.get(path) === (holders.get(path) ?? null));
+  return same && before.size === now.length ? null : (tx) => noteConflicts(tx, resource_id, now);
 }

@@ -14,9 +14,8 @@ import { Cursor, start, type Work } from "./work.ts";
 
 /** Repositories in one call: their tags and languages are fifty connections, half a point. */
 const TOGETHER = 25;
-/** Files in one call, and in one after a call that took too long. */
-const FILES_MOST = 50;
-const FILES_FEW = 10;
+/** The fewest files that are asked for after calls that took too long. */
+const FILES_LEAST = 5;
 /** Reading what is needed may show that more is; it never takes this many rounds. */
 const ROUNDS_MOST = 10;
 
@@ -171,15 +170,10 @@ class Group {
         facts.get(work)!.needs.map((place) => ({ work, ...place, id: work.id })),
       );
       if (wanted.length === 0) break;
-      let size = FILES_MOST;
-      for (let i = 0; i < wanted.length; ) {
+      const size = Math.min(...this.#works.map(({ cursor }) => cursor.files));
+      for (let i = 0; i < wanted.length; i += size) {
         const part = wanted.slice(i, i + size);
-        const texts = await this.#askFiles(part, size);
-        if (texts === null) {
-          size = FILES_FEW;
-          continue;
-        }
-        i += part.length;
+        const texts = yield* this.#askFiles(part, size);
         yield* this.#commit(rowsOf(part, texts, facts));
       }
       for (const one of facts.values()) one.work_out();
@@ -187,14 +181,16 @@ class Group {
     for (const work of this.#works) this.#found.set(work, facts.get(work)!);
   }
 
-  /** Null when so many at once took too long. */
-  async #askFiles(part: (WantedFile & { work: Work })[], size: number): Promise<(string | null)[] | null> {
+  /** When so many at once took too long, the next try asks for fewer. */
+  async *#askFiles(part: (WantedFile & { work: Work })[], size: number): AsyncGenerator<Steps, (string | null)[]> {
     try {
       const { data, faults } = await ask(part[0]!.work.pull, this.#host, gomodFiles(part));
       if (faults.length > 0) throw faultError(this.#host.host, faults);
       return data;
     } catch (thrown) {
-      if (isDown(thrown) && size > FILES_FEW) return null;
+      const files = Math.max(FILES_LEAST, Math.ceil(size / 2));
+      if (isDown(thrown) && files < size)
+        yield* this.#commit(this.#works.map((work) => ({ work, batch: { cursor: { ...work.cursor, files } } })));
       throw thrown;
     }
   }

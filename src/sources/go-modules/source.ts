@@ -1,8 +1,10 @@
 /** The source of Go modules: follows owners and repositories at GitHub, and publishes their versions as a feed. */
 import type { Source } from "tidemark";
+import { routes } from "./api.ts";
 import { type GitHubHost, gitHubHost } from "./github.ts";
 import { readName } from "./names.ts";
 import { namedKind, ownerKind } from "./owner.ts";
+import { PAGE_MOST } from "./queries.ts";
 import { repositoryKind } from "./repository.ts";
 import { type Settings, settings } from "./settings.ts";
 import { migrations } from "./tables.ts";
@@ -12,6 +14,8 @@ const GITHUB_URL = "https://api.github.com";
 export interface GoModulesOptions {
   /** The API root of github.com. */
   github_url?: string;
+  /** How many repositories a sweep asks for at once: 100 unless said, which is one point. */
+  page_most?: number;
   /** The API root of an Enterprise Server. */
   enterprise_url?(host: string): string;
 }
@@ -20,7 +24,7 @@ export interface GoModulesOptions {
 export function goModules(given: GoModulesOptions = {}): Source {
   let chosen: Settings = settings.parse({});
   let github_url = given.github_url ?? GITHUB_URL;
-  const { enterprise_url = (host) => `https://${host}/api` } = given;
+  const { enterprise_url = (host) => `https://${host}/api`, page_most = PAGE_MOST } = given;
   const hosts = new Map<string, GitHubHost>();
   // The same object each time: what an upstream may spend is remembered with it.
   const gitHub = (host: string): GitHubHost => {
@@ -31,7 +35,7 @@ export function goModules(given: GoModulesOptions = {}): Source {
     hosts.set(host, made);
     return made;
   };
-  const parts = { gitHub, settings: () => chosen };
+  const parts = { gitHub, settings: () => chosen, page_most };
   return {
     name: "go-modules",
     settings,
@@ -50,6 +54,7 @@ export function goModules(given: GoModulesOptions = {}): Source {
         ? { kind: "named", key: `${name.host}/${name.owner}/${name.name}` }
         : { kind: "owner", key: `${name.host}/${name.owner}` };
     },
+    routes,
     describe: ({ key, options: { name } }) => (typeof name === "string" ? name : key),
   };
 }

@@ -44,12 +44,6 @@ export const gomods = table("go_modules.gomod", {
   owner: "resource_id",
 });
 
-export const conflicts = table("go_modules.conflict", {
-  columns: { path: "text", resource_id: "bigint", held_by: "bigint" },
-  key: ["path", "resource_id"],
-  owner: "resource_id",
-});
-
 const version = table("go_modules.version", {
   columns: { path: "text", version: "text", resource_id: "bigint", tag: "text", commit_oid: "text" },
   key: ["path", "version"],
@@ -63,7 +57,7 @@ export const owned = [
   { name: "go_modules.seen", owner: "resource_id" },
   gomods,
   { name: "go_modules.module", owner: "resource_id" },
-  conflicts,
+  { name: "go_modules.conflict", owner: "resource_id" },
 ];
 
 export interface RepositoryRow extends Record<string, unknown> {

@@ -41,6 +41,10 @@ export async function claimPaths(tx: Tx, resource_id: bigint, claims: Claim[]): 
     on conflict (path) do update set resource_id = excluded.resource_id, at_home = excluded.at_home
      where m.resource_id <> excluded.resource_id and ((excluded.at_home and not m.at_home)
              or not exists (select 1 from go_modules.repository r where r.resource_id = m.resource_id))`);
+  // Others that were in conflict before anybody had it are now in conflict with this one.
+  await tx.query(sql`
+    update go_modules.conflict c set held_by = m.resource_id from go_modules.module m
+     where c.path = any(${paths}::text[]) and m.path = c.path and c.held_by is distinct from m.resource_id`);
   const { rows } = await tx.query<Holder>(sql`
     select path, resource_id from go_modules.module where path = any(${paths}::text[])`);
   return rows;
@@ -105,8 +109,19 @@ export async function markAllDeleted(tx: Tx, resource_id: bigint): Promise<void>
 export async function readConflicts(
   read: Queryable,
   resource_id: bigint,
-): Promise<{ path: string; held_by: bigint }[]> {
-  const { rows } = await read.query<{ path: string; held_by: bigint }>(sql`
+): Promise<{ path: string; held_by: bigint | null }[]> {
+  const { rows } = await read.query<{ path: string; held_by: bigint | null }>(sql`
     select path, held_by from go_modules.conflict where resource_id = ${resource_id}::bigint`);
   return rows;
+}
+
+/** The conflicts of a repository as they are now, with whoever holds the paths in this very transaction. */
+export async function noteConflicts(tx: Tx, resource_id: bigint, paths: string[]): Promise<void> {
+  await tx.query(sql`
+    delete from go_modules.conflict where resource_id = ${resource_id}::bigint and path <> all(${paths}::text[])`);
+  await tx.query(sql`
+    insert into go_modules.conflict as c (path, resource_id, held_by)
+    select p.path, ${resource_id}::bigint, m.resource_id
+      from unnest(${paths}::text[]) as p(path) left join go_modules.module m on m.path = p.path order by p.path
+    on conflict (path, resource_id) do update set held_by = excluded.held_by where c.held_by is distinct from excluded.held_by`);
 }

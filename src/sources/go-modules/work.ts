@@ -12,12 +12,14 @@ export const Cursor = z.object({
   met: z.number().int(),
   /** Some tags are gone, and the listing takes down names to find out which. */
   naming: z.boolean(),
+  /** How many go.mod files are asked for at once: fewer after GitHub took too long. */
+  files: z.number().int(),
   /** How often it began anew because tags changed under it. */
   again: z.number().int(),
 });
 export type Cursor = z.infer<typeof Cursor>;
 
-export const start: Cursor = { stage: "list", after: null, total: 0, met: 0, naming: false, again: 0 };
+export const start: Cursor = { stage: "list", after: null, total: 0, met: 0, naming: false, files: 50, again: 0 };
 
 export interface Work {
   pull: Pull<Cursor>;

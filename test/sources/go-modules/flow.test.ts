@@ -24,7 +24,7 @@ describe("an owner with two repositories and three tags", () => {
   });
 
   it("is in the feed after one listing, one look at tags and one at go.mod files", async () => {
-    expect((await rig.names()).sort()).toEqual([
+    expect(await rig.names()).toEqual([
       "github.com/acme/x@v1.0.0",
       "github.com/acme/x@v1.1.0",
       "github.com/acme/y@v0.1.0",
@@ -43,7 +43,7 @@ describe("an owner with two repositories and three tags", () => {
     rig.hub.push("acme/y", "v0.2.0", { files: gomod("github.com/acme/y") });
     await rig.sweep();
     const after = await rig.feed();
-    expect(after.slice(0, 3)).toEqual(before);
-    expect(after.slice(3).map((v) => `${v.path}@${v.version}`)).toEqual(["github.com/acme/y@v0.2.0"]);
+    expect(after.filter((v) => v.version !== "v0.2.0")).toEqual(before);
+    expect(await rig.newest()).toBe("github.com/acme/y@v0.2.0");
   });
 });

@@ -157,17 +157,23 @@ export class GoRig {
     await new Housekeeping({ db, clock, events, sources: [source] }).turn();
   }
 
-  /** The feed, oldest first; what is deleted is in it unless it is not wanted. */
+  /** All versions by their names; what is deleted is among them unless it is not wanted. */
   async feed(available = false): Promise<Version[]> {
     const { rows } = await this.db.query<Version>(sql`
       select path, version, tag, commit_oid, published_at, deleted_at is not null as deleted, moved_oid
-        from go_modules.version where not ${available} or deleted_at is null order by published_at`);
+        from go_modules.version where not ${available} or deleted_at is null order by path, version`);
     return rows;
   }
 
-  /** The feed in short: "path@version". */
+  /** The same in short: "path@version". */
   async names(available = true): Promise<string[]> {
     return (await this.feed(available)).map(({ path, version }) => `${path}@${version}`);
+  }
+
+  /** What was published last. */
+  async newest(): Promise<string | undefined> {
+    const all = (await this.feed()).sort((a, b) => (a.published_at < b.published_at ? -1 : 1));
+    return all.map(({ path, version }) => `${path}@${version}`).at(-1);
   }
 
   async count(table: "repository" | "tag" | "gomod" | "module" | "seen" | "conflict"): Promise<number> {

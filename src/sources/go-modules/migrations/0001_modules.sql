@@ -61,11 +61,12 @@ comment on column go_modules.module.at_home is 'The path is that of the reposito
 create table go_modules.conflict (
   path text collate "C" not null,
   resource_id bigint not null,
-  held_by bigint not null,
+  held_by bigint,
   primary key (path, resource_id)
 );
 create index conflict_by_resource on go_modules.conflict (resource_id);
 comment on table go_modules.conflict is 'A repository that declares a path which belongs to another; its versions are not published.';
+comment on column go_modules.conflict.held_by is 'The repository that has it; null where that is none that is followed.';
 
 create table go_modules.version (
   path text collate "C" not null,
