@@ -27,7 +27,8 @@ export function repositoryKind(parts: KindParts): Kind {
   const period_ms = () => every(parts.settings().refresh).period_ms!;
   return kind<Cursor>({
     upstream: (key) => parts.gitHub(readKey(key).host).upstream,
-    schedule: () => every(parts.settings().refresh),
+    // Without a period, so that none is pulled before its time to fill a group: sweeps make those due together that have to be.
+    schedule: () => ({ next: every(parts.settings().refresh).next }),
     cursor: Cursor.default(start),
     owns: owned,
     together: { most: TOGETHER },
