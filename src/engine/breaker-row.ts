@@ -26,7 +26,10 @@ async function readBreaker(db: Queryable, upstream: string): Promise<BreakerRow>
   return readBreaker(db, upstream);
 }
 
-/** Writes a change unless somebody else was faster; no lock is held between reading and writing. */
+/**
+ * Writes a change unless somebody else was faster; no lock is held between reading and writing. A longer wait that the upstream asked
+ * for stands, whatever becomes of the breaker: a probe's own time is the one without a reason.
+ */
 async function writeBreaker(
   db: Queryable,
   upstream: string,
@@ -40,8 +43,10 @@ async function writeBreaker(
     update tidemark.upstream
        set breaker = ${state}, breaker_no = breaker_no + 1, failing = ${failing}::bigint[], strikes = ${strikes}::int,
            struck_at = case when ${struck} then tidemark.now() else struck_at end,
-           closed_until = case when ${closed_ms === null} then closed_until when ${closed_ms === 0} then null else ${until} end,
-           closed_reason = case when ${closed_ms === null} then closed_reason when ${closed_ms === 0} then null else ${reason} end,
+           closed_until = case when ${closed_ms === null} or ${closed_ms === 0} and closed_reason <> '' then closed_until
+                               when ${closed_ms !== 0} then greatest(closed_until, ${until}) end,
+           closed_reason = case when ${closed_ms === null} or ${closed_ms === 0} and closed_reason <> '' or ${closed_ms !== 0} and closed_until > ${until}
+                                then closed_reason when ${closed_ms !== 0} then ${reason} end,
            closed_at = case when ${closed_ms !== null && closed_ms > 0} then tidemark.now() else closed_at end,
            other_well_at = case when ${well} and well_by is distinct from ${resource}::bigint then well_at else other_well_at end,
            well_by = case when ${well} then ${resource}::bigint else well_by end,

@@ -107,6 +107,11 @@ function failedWhileClosed(b: Breaker, { resource }: { resource: bigint }, odd: 
   return { next: to(b, "closed", { failing, strikes, struck }), charged, wait_ms: strikeWait_ms(strikes, odd) };
 }
 
+function again(b: Breaker, odd: number): Change {
+  const wait_ms = strikeWait_ms(1, odd);
+  return { next: to(b, "open", { closed_ms: wait_ms }), charged: false, wait_ms };
+}
+
 const probing = (b: Breaker): Change => ({
   next: to(b, "probing", { closed_ms: PROBE_MS }),
   charged: false,
@@ -126,7 +131,9 @@ export const transitions: { [S in BreakerState]: { [E in BreakerEvent]: Step<E> 
     // An answer to a call from before: only a probe tells how it is now.
     succeeded: stay,
     failed: stay,
-    refused: stay,
+    // Its time is over, and there is still nothing to get in with. Nobody was called, so the wait does not grow: a new token
+    // is tried within a minute.
+    refused: (b, _, odd) => (b.closed_ms > 0 ? stay(b) : again(b, odd)),
     asked: (b) => (b.closed_ms > 0 ? stay(b) : probing(b)),
     left: stay,
   },

@@ -4,6 +4,7 @@ import type { Clock } from "../clock.ts";
 import type { FetchRequest, Upstream } from "../contract.ts";
 import { hasCode, TidemarkError } from "../errors.ts";
 import type { Queryable } from "../store/db.ts";
+import { endFlights } from "./budget.ts";
 import type { Credential } from "./credential.ts";
 import type { Grants } from "./grant.ts";
 import type { Permit } from "./grant-line.ts";
@@ -57,11 +58,13 @@ export class Admission {
 
   /** A permit that was waited for too long is given back and asked for again. */
   async #take(wish: NamedWish, credential: Credential | null, signal: AbortSignal): Promise<Admitted> {
-    const { grants, clock } = this.#parts;
+    const { grants, clock, db } = this.#parts;
     for (;;) {
       const permit = await grants.take(wish, signal);
       if (clock.elapsed_ms() < permit.until_ms || permit.probe) return { permit, wish, credential };
       await grants.settle(permit, wish.costs);
+      // Or a database that answers slowly would soon count as many calls as may be out, and none of them were made.
+      if (permit.flights.length > 0) await endFlights(db, permit.flights);
     }
   }
 

@@ -35,16 +35,18 @@ export class Listening {
   }
 
   /** After an answer: what the call really cost, and what the upstream says is left. */
-  async settle(request: FetchRequest, admitted: Admitted, answer: Answer, record: CallRecord): Promise<void> {
+  async settle(costOf: FetchRequest["settle"], admitted: Admitted, answer: Answer, record: CallRecord): Promise<void> {
     const { permit, wish } = admitted;
-    const real = answer.status < 400 && request.settle ? request.settle(answer) : null;
+    const real = answer.status < 400 && costOf ? costOf(answer) : null;
     const again = record.redirects + (record.repeated ? 1 : 0);
     const back = wish.costs.map((cost, k) => {
       const name = wish.names[k] ?? null;
       const named =
         real === null || name === null ? null : typeof real === "number" ? (k === 0 ? real : null) : real[name];
+      // What is no cost, the upstream's mistake or the source's, leaves the estimate: it would spoil the budget for everybody.
+      const spent = typeof named === "number" && Number.isFinite(named) && named >= 0 ? named : cost;
       // A redirect and a call that was sent again were calls, too.
-      return name === null ? 0 : cost - (named ?? cost) - again * cost;
+      return name === null ? 0 : cost - spent - again * cost;
     });
     await this.#parts.grants.settle(permit, back);
     const names = wish.names.filter((name) => name !== null);

@@ -27,6 +27,8 @@ const FORGET_EVERY_MS = 3600_000;
 /** How often a success is written down, and how often while somebody says that the upstream fails. */
 const WELL_EVERY_MS = 10_000;
 const WELL_DOUBTED_MS = 250;
+/** A success that was not written down is, when a failure comes so soon after it. */
+const WELL_LATELY_MS = 1_000;
 
 export interface UpstreamParts {
   db: Db;
@@ -60,6 +62,7 @@ export class Upstreams {
   readonly #listening: Listening;
   readonly #notices: Notices;
   readonly #well_ms = new Map<string, number>();
+  readonly #untold = new Map<string, { resource: bigint; at_ms: number }>();
   #forgot_ms: number;
 
   constructor(parts: UpstreamParts) {
@@ -137,11 +140,12 @@ export class Upstreams {
     try {
       sent = await this.#flights.during(permit.flights, signal, (until) => this.#send(trip, admitted, until));
       const answer = makeAnswer(upstream.name, sent.status, sent.headers, sent.bytes);
-      await this.#listening.settle(trip.request, admitted, answer, sent.record);
       const verdict = judge(upstream.name, sent, request.answers);
-      if (verdict.verdict === "answer" || verdict.verdict === "forbidden" || verdict.verdict === "busy")
-        await this.#well(trip, admitted);
-      if (verdict.verdict === "answer") return answer;
+      const answered = verdict.verdict === "answer";
+      if (answered || verdict.verdict === "forbidden" || verdict.verdict === "busy") await this.#well(trip, admitted);
+      // What a source reads its cost from is there only where it got its answer.
+      await this.#listening.settle(answered ? request.settle : undefined, admitted, answer, sent.record);
+      if (answered) return answer;
       throw await this.#consequence(trip, admitted, verdict, sent);
     } catch (thrown) {
       if (signal.aborted && permit.probe) await this.#tell(upstream.name, "left", resource, true, "");
@@ -161,9 +165,10 @@ export class Upstreams {
     return this.#outbound.call(target.href, {
       headers: { ...headers, ...credential?.header },
       // A header that the source chose may hold a credential of its own.
-      secret_headers: Object.keys({ ...headers, ...credential?.header }).filter((name) =>
-        /auth|token|key|cookie/i.test(name),
-      ),
+      secret_headers: [
+        ...Object.keys(credential?.header ?? {}),
+        ...Object.keys(headers ?? {}).filter((name) => /auth|token|key|cookie|secret|pass|session/i.test(name)),
+      ],
       redirects: { follow: redirects },
       timeouts: { headers_ms: timeout_ms, whole_ms: timeout_ms },
       signal,
@@ -217,6 +222,11 @@ export class Upstreams {
     cause?: unknown,
     details?: Record<string, unknown>,
   ): Promise<TidemarkError> {
+    const untold = this.#untold.get(upstream.name);
+    this.#untold.delete(upstream.name);
+    // Or three that fail now and then among thousands would look as if nobody had succeeded between them.
+    if (untold && this.#parts.clock.elapsed_ms() - untold.at_ms < WELL_LATELY_MS)
+      await this.#tell(upstream.name, "succeeded", untold.resource, false, "");
     const { charged, wait_ms } = await this.#tell(upstream.name, "failed", resource, permit.probe, sentence);
     return new TidemarkError("UpstreamDown", sentence, {
       charged,
@@ -229,7 +239,10 @@ export class Upstreams {
   async #well({ upstream, resource }: Trip, { permit }: Admitted): Promise<void> {
     const now_ms = this.#parts.clock.elapsed_ms();
     const passed_ms = now_ms - (this.#well_ms.get(upstream.name) ?? Number.NEGATIVE_INFINITY);
+    if (this.#untold.size > 10_000) this.#untold.clear();
+    this.#untold.set(upstream.name, { resource, at_ms: now_ms });
     if (!permit.probe && passed_ms < (permit.failing > 0 ? WELL_DOUBTED_MS : WELL_EVERY_MS)) return;
+    this.#untold.delete(upstream.name);
     if (this.#well_ms.size > 10_000) this.#well_ms.clear();
     this.#well_ms.set(upstream.name, now_ms);
     await this.#tell(upstream.name, "succeeded", resource, permit.probe, "");

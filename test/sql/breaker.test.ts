@@ -1,7 +1,9 @@
 /** Breakers of real calls: opened for the fleet, tested by one call, and nobody charged who is not at fault. */
 import sql from "sql-template-tag";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { tell } from "../../src/engine/breaker-row.ts";
 import { readBreakers } from "../../src/engine/spent.ts";
+import { close } from "../../src/engine/upstream-closing.ts";
 import type { TidemarkError } from "../../src/index.ts";
 import { stores } from "../postgres.ts";
 import { CallRig, codeOf } from "./call-rig.ts";
@@ -117,6 +119,54 @@ describe.each(stores)("the breaker of an upstream, on $store", ({ open }) => {
     broken();
     expect(await rig.call(u, {}, 3n)).toMatchObject({ code: "UpstreamDown", charged: true });
     expect(await rig.call(u, {}, 4n)).toMatchObject({ code: "UpstreamDown", charged: false });
+  });
+
+  it("stays closed while a few of very many fail, however fast they follow one another", async () => {
+    for (let n = 1; n <= 120; n += 1) {
+      rig.answer = () => (n % 20 === 0 ? { status: 500 } : { body: "well" });
+      await rig.call(u, {}, BigInt(n));
+    }
+    expect(rig.calls).toBe(120);
+    expect(await state()).toBe("closed");
+  });
+
+  describe("does not shorten the time that the upstream asked for", () => {
+    const closed_s = async () => {
+      const { rows } = await rig.db.query<{ s: number }>(
+        sql`select extract(epoch from closed_until - tidemark.now())::float8 as s from tidemark.upstream`,
+      );
+      return rows[0]!.s;
+    };
+
+    it("when calls that were out with that one fail and open it", async () => {
+      await close(rig.db, { what: "upstream", name: "u", wait_ms: 3600_000, reason: "asked to wait" });
+      for (const resource of [1n, 2n, 3n])
+        await tell(rig.db, rig.events, "u", "failed", { resource, probe: false }, "it answered HTTP 500");
+      expect(await readBreakers(rig.db)).toMatchObject([{ breaker: "open", closed_reason: "asked to wait" }]);
+      expect(await closed_s()).toBeGreaterThan(3_500);
+    });
+
+    it("when a probe succeeds", async () => {
+      await openIt();
+      await rig.clock.advance(200_000);
+      const probe = { resource: 1n, probe: true };
+      await tell(rig.db, rig.events, "u", "asked", probe, "");
+      await close(rig.db, { what: "upstream", name: "u", wait_ms: 3600_000, reason: "asked to wait" });
+      await tell(rig.db, rig.events, "u", "succeeded", probe, "");
+      expect(await readBreakers(rig.db)).toMatchObject([{ breaker: "closed", closed_reason: "asked to wait" }]);
+      expect(await closed_s()).toBeGreaterThan(3_500);
+    });
+  });
+
+  it("is closed by a probe that got its answer, although its cost cannot be read", async () => {
+    await openIt();
+    await rig.clock.advance(200_000);
+    rig.answer = () => ({ body: "garbage" });
+    const settle = () => {
+      throw new Error("no cost in it");
+    };
+    await rig.call(u, { settle }, 1n);
+    expect(await state()).toBe("closed");
   });
 
   it("opens when an upstream without a credential of ours answers 401", async () => {

@@ -2,6 +2,7 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { readBudgets } from "../../src/engine/spent.ts";
 import type { TidemarkError, Upstream } from "../../src/index.ts";
+import type { Db } from "../../src/store/db.ts";
 import { overspent } from "../../src/testing/replay.ts";
 import { wall_ms } from "../../src/testing/virtual-clock.ts";
 import { stores } from "../postgres.ts";
@@ -84,6 +85,30 @@ describe.each(stores)("calls within budgets, on $store", ({ open }) => {
     expect(await used()).toEqual({ "u/requests": 2, "u/tokens": 9_900 });
   });
 
+  it.each([Number.NaN, Number.POSITIVE_INFINITY, -5])(
+    "cost what was estimated when they are said to cost %d",
+    async (real) => {
+      const u: Upstream = { name: "u", budget: { shape: "window", most: 100, period_ms: 60_000 } };
+      await rig.call(u, { cost: 3, settle: () => real });
+      await rig.clock.advance(600);
+      expect(await readBudgets(rig.db)).toMatchObject([{ used: 3, total: 3 }]);
+      expect(await rig.outcome(u)).toBe("answer");
+    },
+  );
+
+  it("that were allowed too late to be made are not counted among those that are out", async () => {
+    const u: Upstream = { name: "u", concurrency: 2 };
+    let slow = 3;
+    const query: Db["query"] = async (statement, options) => {
+      const result = await rig.db.query<never>(statement, options);
+      if (statement.text.includes("tidemark.take(") && slow-- > 0) await rig.clock.sleep(600);
+      return result;
+    };
+    await rig.restart({}, Object.assign(Object.create(rig.db) as Db, { query }));
+    expect(await rig.outcome(u)).toBe("answer");
+    expect(rig.calls).toBe(1);
+  });
+
   it("keep a gap to each politeness group, over all processes", async () => {
     const u: Upstream = { name: "u", budget: { shape: "gap", gap_ms: 1_000, by: "group" } };
     for (let n = 0; n < 12; n += 1) {
@@ -149,6 +174,14 @@ describe.each(stores)("calls within budgets, on $store", ({ open }) => {
       const body = { errors: [{ type: "RATE_LIMITED", message: "API rate limit exceeded" }] };
       expect(await told({ status: 200, headers, body })).toMatchObject({ code: "UpstreamBusy" });
       await obeyed(60_000);
+    });
+
+    it("by such errors wait, too, where what they cost cannot be read from them", async () => {
+      rig.answer = () => ({ body: { data: null, errors: [{ type: "RATE_LIMITED" }] } });
+      const settle = () => {
+        throw new Error("no cost in it");
+      };
+      expect(await rig.call(u, { settle })).toMatchObject({ code: "UpstreamBusy" });
     });
 
     it("without a time wait a minute, then two", async () => {

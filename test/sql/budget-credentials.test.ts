@@ -2,7 +2,8 @@
 import sql from "sql-template-tag";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { readBudgets } from "../../src/engine/spent.ts";
-import type { Upstream } from "../../src/index.ts";
+import type { TidemarkError, Upstream } from "../../src/index.ts";
+import { pretendUpstream } from "../../src/testing/upstream.ts";
 import { stores } from "../postgres.ts";
 import { CallRig } from "./call-rig.ts";
 
@@ -95,6 +96,39 @@ describe.each(stores)("calls with credentials, on $store", ({ open }) => {
     expect(await rig.outcome(u, {}, 2n)).not.toBe("answer");
     expect(rig.calls).toBe(calls);
     expect(rig.events_named("breaker_changed")).toMatchObject([{ to: "open", error_code: "UpstreamForbids" }]);
+  });
+
+  it("wait a minute at a time while every token is refused, without a call, and go on soon after a new one is given", async () => {
+    revoked = [...tokens["api.example"]];
+    await rig.call(u);
+    const calls = rig.calls;
+    for (let n = 0; n < 5; n += 1) {
+      await rig.clock.advance(70_000);
+      await rig.call(u, {}, 1n);
+      const { wait_ms } = (await rig.call(u, {}, 2n)) as TidemarkError;
+      expect(wait_ms).toBeGreaterThan(50_000);
+      expect(wait_ms).toBeLessThan(70_000);
+    }
+    const { rows } = await rig.db.query(
+      sql`select upstream from tidemark.upstream where closed_until > tidemark.now()`,
+    );
+    expect(rows).toHaveLength(1);
+    expect(rig.calls).toBe(calls);
+    await rig.restart({ "api.example": ["secret-of-eve"] });
+    owners["secret-of-eve"] = "eve";
+    await rig.clock.advance(70_000);
+    expect(await rig.outcome(u)).toBe("answer");
+  });
+
+  it("take no token along to another host, whatever its header is called", async () => {
+    const other = await pretendUpstream(rig.clock, () => ({ body: "elsewhere" }));
+    rig.answer = () => ({ status: 302, headers: { location: `${other.url}/` } });
+    const { host, origins } = u.credentials!;
+    const header = (token: string) => ({ "x-odd": token });
+    await rig.call({ name: "u", credentials: { host, origins: origins!, header } }, { redirects: "any" });
+    await other.close();
+    expect(rig.upstream.requests[0]!.headers).toMatchObject({ "x-odd": "secret-of-ann-1" });
+    expect(other.requests.map((r) => r.headers["x-odd"])).toEqual([undefined]);
   });
 
   it("send nothing secret to another host, and none to a host without an entry", async () => {

@@ -35,8 +35,19 @@ export class CallRig {
     this.events.onAny((name, fields) => this.said.push({ name, fields: fields as Record<string, unknown> }));
     this.answer = () => ({ body: "well" });
     this.upstream = await pretendUpstream(this.clock, (asked) => this.answer(asked));
-    const parts = { db: this.db, clock: this.clock, events: this.events, user_agent: "test", tokens };
-    this.#fleet = Array.from({ length: processes }, () => new Upstreams({ ...parts, allow_private: ["127.0.0.1"] }));
+    this.#fleet = Array.from({ length: processes }, () => this.process(tokens));
+  }
+
+  /** One process; on a database of its own where that behaves otherwise. */
+  process(tokens: HostTokens, db = this.db): Upstreams {
+    const { clock, events } = this;
+    return new Upstreams({ db, clock, events, user_agent: "test", tokens, allow_private: ["127.0.0.1"] });
+  }
+
+  /** Every process ends and begins anew, with other tokens or another way to the database. */
+  async restart(tokens: HostTokens = {}, db = this.db): Promise<void> {
+    for (const one of this.#fleet) await one.close();
+    this.#fleet = this.#fleet.map(() => this.process(tokens, db));
   }
 
   async end(): Promise<void> {
