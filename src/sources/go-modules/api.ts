@@ -13,10 +13,10 @@ const NEWEST = 10;
 /** `app` answers at /go; everything is read through `read`. */
 export function routes(app: Hono, { read }: Pick<Context, "read">): void {
   app.get("/go/index", async (c) => {
-    const request = readIndexRequest((name) => c.req.query(name));
-    // First, for what is read after it is at least as fresh.
-    const fresh_at = await readFreshAt(read);
-    const entries = await readIndex(read, request);
+    const { entries, fresh_at } = await readIndex(
+      read,
+      readIndexRequest((name) => c.req.query(name)),
+    );
     return c.body(indexLines(entries), 200, { "content-type": "application/x-ndjson", ...freshAt(fresh_at) });
   });
 

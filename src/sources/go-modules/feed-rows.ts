@@ -4,16 +4,25 @@ import type { Queryable } from "tidemark";
 import type { IndexEntry } from "./index-lines.ts";
 import type { IndexRequest } from "./index-request.ts";
 
-/**
- * A page of the feed. Without a prefix it is read off the index of available versions (or of all) from `since` on, and nothing else is
- * touched: deleted versions are not even skipped. A prefix of a host and an owner is read off the index of owners the same way. Of other
- * prefixes the planner reads the range in the primary key and sorts it, or goes by time where nearly everything matches.
- */
-export async function readIndex(read: Queryable, request: IndexRequest): Promise<IndexEntry[]> {
-  const { rows } = await read.query<IndexEntry>(indexPage(request));
-  return rows;
+export interface IndexPage {
+  entries: IndexEntry[];
+  fresh_at: string | null;
 }
 
+/** A page of the feed and how fresh it is, in one statement: neither can be of another moment. */
+export async function readIndex(read: Queryable, request: IndexRequest): Promise<IndexPage> {
+  const { rows } = await read.query<{ fresh_at: string | null; path: string | null } & Omit<IndexEntry, "path">>(sql`
+    select f.fresh_at, v.path, v.version, v.published_at
+      from (${freshAt()}) f left join lateral (${indexPage(request)}) v on true order by v.published_at`);
+  const entries = rows.filter((row): row is typeof row & IndexEntry => row.path !== null);
+  return { entries, fresh_at: rows[0]?.fresh_at ?? null };
+}
+
+/**
+ * Without a prefix it is read off the index of available versions (or of all) from `since` on, and nothing else is touched: deleted
+ * versions are not even skipped. A prefix of a host and an owner is read off the index of owners the same way. Of other prefixes the
+ * planner reads the range in the primary key and sorts it, or goes by time where nearly everything matches.
+ */
 export function indexPage({ since, most, all, prefix }: IndexRequest): Sql {
   return sql`
     select path, version, published_at from go_modules.version
@@ -33,11 +42,16 @@ function below(prefix: string): Sql {
  * Since when nothing is missing: the oldest look at anything that is followed or found. What is parked or paused is left out, because its
  * own status says so and it would stand still for ever; null until everything has been looked at once.
  */
-export async function readFreshAt(read: Queryable): Promise<string | null> {
-  const { rows } = await read.query<{ fresh_at: string | null }>(sql`
+export function freshAt(): Sql {
+  return sql`
     select case when bool_and(d.fresh_at is not null) then min(d.fresh_at) end as fresh_at
       from tidemark.resource r join tidemark.due d on d.resource_id = r.resource_id
-     where r.source = 'go-modules' and r.gone_at is null and r.parked_at is null and r.paused_at is null`);
+     where r.source = 'go-modules' and r.gone_at is null and r.parked_at is null and r.paused_at is null`;
+}
+
+/** Asked before what it is told with, which then is at least as fresh. */
+export async function readFreshAt(read: Queryable): Promise<string | null> {
+  const { rows } = await read.query<{ fresh_at: string | null }>(freshAt());
   return rows[0]?.fresh_at ?? null;
 }
 

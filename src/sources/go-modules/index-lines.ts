@@ -7,8 +7,8 @@ export interface IndexEntry {
   published_at: string;
 }
 
-/** Lines in one piece of an answer. */
-const PIECE = 250;
+/** Lines in one piece of an answer: about 100 kB. */
+const PIECE = 1_000;
 
 const quoted: Record<string, string> = {
   "<": "\\u003c",
@@ -18,8 +18,13 @@ const quoted: Record<string, string> = {
   "\u2029": "\\u2029",
 };
 
+/** What a JSON string cannot hold as it is, or what Go's encoder does not leave as it is. */
+const special = /["\\<>&\u2028\u2029\p{Cc}\p{Cs}]/u;
+
 /** Text as Go's encoder of JSON writes it, which also escapes what would mean something in HTML and JavaScript. */
 export function goJson(text: string): string {
+  // Nearly every text: twice as fast for a page.
+  if (!special.test(text)) return `"${text}"`;
   return JSON.stringify(text).replace(/[<>&\u2028\u2029]/g, (c) => quoted[c]!);
 }
 
