@@ -123,13 +123,20 @@ export async function renewFlights(db: Queryable, flights: bigint[], flight_ms: 
   return new Set(rows.map((row) => row.flight_id));
 }
 
-/** Budgets of accounts, hosts and groups that nobody asked for in a week, and calls of the dead; a few at a time. */
-export async function forgetBudgets(db: Queryable): Promise<void> {
-  await db.query(sql`
+/** Budgets of accounts, hosts and groups that nobody asked for in a week; whoever does makes them anew. */
+export async function dropIdleBudgets(db: Queryable, most: number): Promise<number> {
+  const { count } = await db.query(sql`
     delete from tidemark.budget where budget = any(array(
       select budget from tidemark.budget
-       where at < tidemark.now() - interval '7 days' and (closed_until is null or closed_until < tidemark.now()) limit 1000))`);
-  await db.query(sql`
+       where at < tidemark.now() - interval '7 days' and window_until < tidemark.now()
+         and (closed_until is null or closed_until < tidemark.now()) limit ${most} for update skip locked))`);
+  return count;
+}
+
+/** Calls of the dead. */
+export async function dropLostFlights(db: Queryable, most: number): Promise<number> {
+  const { count } = await db.query(sql`
     delete from tidemark.flight where flight_id = any(array(
-      select flight_id from tidemark.flight where until < tidemark.now() - interval '1 minute' limit 1000))`);
+      select flight_id from tidemark.flight where until < tidemark.now() - interval '1 minute' limit ${most}))`);
+  return count;
 }

@@ -10,8 +10,8 @@ import type { Db, Queryable } from "../store/db.ts";
 
 /** How long what the database says of tokens is believed. */
 const BELIEVE_MS = 30_000;
-/** A refused token is tried again after a day: a person may have given it back its rights. */
-const REVOKED_HOURS = 24;
+/** A refused token is tried again after an hour: a person may have given it back its rights, or its upstream was mistaken. */
+const REVOKED_HOURS = 1;
 
 export interface Credential {
   /** Who is behind the token; a name made of its digest where nobody knows. */

@@ -7,6 +7,7 @@ import type { Events } from "../events.ts";
 import { dropOwned } from "../mirror/table.ts";
 import type { Db, Queryable, Tx } from "../store/db.ts";
 import { maintainEmbedded } from "../store/embedded.ts";
+import { dropIdleBudgets, dropLostFlights } from "./budget.ts";
 import { lockDue } from "./resources.ts";
 import { moveTidemarks } from "./tidemark.ts";
 import { forgetValidators } from "./validators.ts";
@@ -53,7 +54,7 @@ export class Housekeeping {
   async turn(signal?: AbortSignal): Promise<void> {
     const { db, clock } = this.#parts;
     await this.#alone((tx) => emptyTomorrow(tx));
-    for (const drop of [dropOldCounts, dropOldProgress, dropLostWorkers])
+    for (const drop of [dropOldCounts, dropOldProgress, dropLostWorkers, dropIdleBudgets, dropLostFlights])
       await this.#often(signal, (tx) => drop(tx, ROWS_MOST), ROWS_MOST);
     await this.#alone((tx) => wakeMailed(tx, ROWS_MOST));
     await this.#dropRecords(signal);

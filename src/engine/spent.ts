@@ -62,8 +62,10 @@ export async function readBudgets(db: Queryable): Promise<BudgetStatus[]> {
            case when b.closed_until > b.at then b.closed_until end as closed_until,
            case when b.closed_until > b.at then b.closed_reason end as closed_reason,
            s.shares
-      from tidemark.budget t
-     cross join lateral (select (tidemark.budget_at(t, tidemark.now())).*) b
+      from (select t from tidemark.budget t
+             where t.shape <> 'account' or t.closed_until > tidemark.now()
+             order by t.budget limit ${ROWS_MOST}) x
+     cross join lateral tidemark.budget_at(x.t, tidemark.now()) b
      cross join lateral (select count(flight_id)::float8 as out from tidemark.flight f where f.budget = b.budget and f.until > b.at) f
      cross join lateral (
        select sum(l.level) as level, sum(greatest(0, l.level)) filter (where l.share <> '') as held,
@@ -74,8 +76,7 @@ export async function readBudgets(db: Queryable): Promise<BudgetStatus[]> {
                 'wait_ms', case when l.refused_at > b.at - interval '2 seconds' then l.refused_ms else 0 end) order by l.i) as shares
          from unnest(b.share, b.reserved, b.level, b.refused_at, b.refused_ms)
               with ordinality as l(share, reserved, level, refused_at, refused_ms, i)) s
-     where b.shape <> 'account' or b.closed_until > b.at
-     order by b.budget limit ${ROWS_MOST}`);
+     order by b.budget`);
   return rows;
 }
 

@@ -10,7 +10,6 @@ import type { HostTokens } from "../secrets.ts";
 import type { Db } from "../store/db.ts";
 import { judge, makeAnswer, type Verdict, withoutQuery } from "./answer.ts";
 import { tell } from "./breaker-row.ts";
-import { forgetBudgets } from "./budget.ts";
 import { Credentials } from "./credential.ts";
 import { Grants } from "./grant.ts";
 import { Admission, type Admitted } from "./upstream-admission.ts";
@@ -23,7 +22,6 @@ const TIMEOUT_MS = 30_000;
 const CALLS_PER_HOST = 32;
 /** How many credentials one call tries at most. */
 const CREDENTIALS_TRIED = 20;
-const FORGET_EVERY_MS = 3600_000;
 /** How often a success is written down, and how often while somebody says that the upstream fails. */
 const WELL_EVERY_MS = 10_000;
 const WELL_DOUBTED_MS = 250;
@@ -63,7 +61,6 @@ export class Upstreams {
   readonly #notices: Notices;
   readonly #well_ms = new Map<string, number>();
   readonly #untold = new Map<string, { resource: bigint; at_ms: number }>();
-  #forgot_ms: number;
 
   constructor(parts: UpstreamParts) {
     const { db, clock, events, user_agent, allow_private = [], tokens = {} } = parts;
@@ -80,7 +77,6 @@ export class Upstreams {
     this.#flights = new Flights(db, clock);
     this.#notices = new Notices(db, (name) => this.#grants.void(name));
     this.#listening = new Listening({ db, clock, events, grants: this.#grants, notices: this.#notices });
-    this.#forgot_ms = clock.elapsed_ms();
   }
 
   async close(): Promise<void> {
@@ -105,7 +101,6 @@ export class Upstreams {
       return await this.#travel(trip);
     } finally {
       leave();
-      this.#forget();
     }
   }
 
@@ -272,13 +267,6 @@ export class Upstreams {
     const verdict = judge(upstream.name, sent);
     if (verdict.verdict === "answer") return makeAnswer(upstream.name, sent.status, sent.headers, sent.bytes);
     throw new TidemarkError(verdict.verdict === "refused" ? "UpstreamForbids" : "UpstreamDown", verdict.sentence);
-  }
-
-  #forget(): void {
-    const { clock, db } = this.#parts;
-    if (clock.elapsed_ms() - this.#forgot_ms < FORGET_EVERY_MS) return;
-    this.#forgot_ms = clock.elapsed_ms();
-    forgetBudgets(db).catch(() => undefined);
   }
 }
 

@@ -120,6 +120,16 @@ describe.each(stores)("calls with credentials, on $store", ({ open }) => {
     expect(await rig.outcome(u)).toBe("answer");
   });
 
+  it("try refused tokens again after an hour, in case it was the upstream's mistake", async () => {
+    revoked = [...tokens["api.example"]];
+    await rig.call(u);
+    revoked = [];
+    await rig.clock.advance(1800_000);
+    expect(await rig.outcome(u)).toBe("UpstreamForbids");
+    await rig.clock.advance(1800_000);
+    expect(await rig.outcome(u)).toBe("answer");
+  });
+
   it("take no token along to another host, whatever its header is called", async () => {
     const other = await pretendUpstream(rig.clock, () => ({ body: "elsewhere" }));
     rig.answer = () => ({ status: 302, headers: { location: `${other.url}/` } });

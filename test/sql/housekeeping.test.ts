@@ -230,7 +230,7 @@ async function turnWith(before: (n: number) => Promise<boolean>): Promise<void> 
 }
 
 /** The first ones are for what is old and for mail; then come those for what is gone. */
-const OLD = 5;
+const OLD = 7;
 
 describe("somebody else in between", () => {
   it("who brings a resource back keeps its records", async () => {
@@ -269,4 +269,22 @@ describe("two at once", () => {
     await housekeeping.turn();
     expect(await wordCount("a")).toBe(0);
   });
+});
+
+it("drops budgets that nobody asked for in a week, however many hosts there were, and calls of the dead", async () => {
+  await rig.db.query(sql`
+    insert into tidemark.budget (budget, upstream, shape, room, life_ms, share, reserved, capacity, level, refused_at, refused_ms, closed_until)
+    select 'h' || i, 'web', 'gap', 1, 500, array[''], array[1], array[1], array[1], array[tidemark.now()], array[0],
+           case when i = 1 then tidemark.now() + interval '9 days' end
+      from generate_series(1, 2500) i`);
+  await rig.db.query(sql`insert into tidemark.flight (budget, until) values ('h1', tidemark.now())`);
+  const left = () =>
+    rig.rows(sql`
+      select (select count(*)::int from tidemark.budget) as budgets, (select count(*)::int from tidemark.flight) as flights`);
+  await rig.clock.advance(6 * DAY_MS);
+  await housekeeping.turn();
+  expect(await left()).toEqual([{ budgets: 2500, flights: 0 }]);
+  await rig.clock.advance(2 * DAY_MS);
+  await housekeeping.turn();
+  expect(await left()).toEqual([{ budgets: 1, flights: 0 }]);
 });
