@@ -2,7 +2,7 @@
 import type { Hono, Context as HonoContext } from "hono";
 import { type Context, type Queryable, TidemarkError, toJson } from "tidemark";
 import { type After, readDisputes, readFreshAt, readIndex, readMoved, readNewest, readTotals } from "./feed-rows.ts";
-import { indexLines } from "./index-lines.ts";
+import { asGoWrites } from "./index-lines.ts";
 import { readIndexRequest } from "./index-request.ts";
 
 const FRESH_AT = "tidemark-fresh-at";
@@ -13,11 +13,11 @@ const NEWEST = 10;
 /** `app` answers at /go; everything is read through `read`. */
 export function routes(app: Hono, { read }: Pick<Context, "read">): void {
   app.get("/go/index", async (c) => {
-    const { entries, fresh_at } = await readIndex(
+    const { lines, fresh_at } = await readIndex(
       read,
       readIndexRequest((name) => c.req.query(name)),
     );
-    return c.body(indexLines(entries), 200, { "content-type": "application/x-ndjson", ...freshAt(fresh_at) });
+    return c.body(asGoWrites(lines ?? ""), 200, { "content-type": "application/x-ndjson", ...freshAt(fresh_at) });
   });
 
   app.get("/go/status", async () => {

@@ -1,21 +1,20 @@
 /** The statements that readers of the mirror ask with: the feed, what is in it, what moved, who disagrees. */
 import sql, { empty, type Sql } from "sql-template-tag";
 import type { Queryable } from "tidemark";
-import type { IndexEntry } from "./index-lines.ts";
+import { line } from "./index-lines.ts";
 import type { IndexRequest } from "./index-request.ts";
 
 export interface IndexPage {
-  entries: IndexEntry[];
+  /** As the database writes them; null where there are none. */
+  lines: string | null;
   fresh_at: string | null;
 }
 
 /** A page of the feed and how fresh it is, in one statement: neither can be of another moment. */
 export async function readIndex(read: Queryable, request: IndexRequest): Promise<IndexPage> {
-  const { rows } = await read.query<{ fresh_at: string | null; path: string | null } & Omit<IndexEntry, "path">>(sql`
-    select f.fresh_at, v.path, v.version, v.published_at
-      from (${freshAt()}) f left join lateral (${indexPage(request)}) v on true order by v.published_at`);
-  const entries = rows.filter((row): row is typeof row & IndexEntry => row.path !== null);
-  return { entries, fresh_at: rows[0]?.fresh_at ?? null };
+  const { rows } = await read.query<IndexPage>(sql`
+    select (${freshAt()}) as fresh_at, string_agg(${line}, '' order by p.published_at) as lines from (${indexPage(request)}) p`);
+  return rows[0]!;
 }
 
 /**
@@ -73,6 +72,12 @@ export async function readTotals(read: Queryable): Promise<Totals> {
            (select count(*)::int from go_modules.version where moved_at is not null) as versions_moved,
            (select count(*)::int from go_modules.conflict) as conflicts`);
   return rows[0]!;
+}
+
+export interface IndexEntry extends Record<string, unknown> {
+  path: string;
+  version: string;
+  published_at: string;
 }
 
 export async function readNewest(read: Queryable, most: number): Promise<IndexEntry[]> {

@@ -1,12 +1,20 @@
 /** The index over HTTP, on both databases: what index.golang.org promises, and what we add to it. */
+import { readFileSync } from "node:fs";
 import sql from "sql-template-tag";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { stores } from "../../postgres.ts";
-import { IndexRig, many } from "./index-rig.ts";
+import { IndexRig, linesOf, many } from "./index-rig.ts";
 
 describe.each(stores)("the index, on $store", ({ open }) => {
   let rig: IndexRig;
   const x = "github.com/acme/x";
+
+  const text = async () => (await rig.get("/go/index")).text();
+  /** A version with a stamp that was not given by the feed. */
+  const put = (path: string, version: string, at: string) =>
+    rig.db.query(sql`
+      insert into go_modules.version (path, version, resource_id, tag, commit_oid, published_at)
+      values (${path}, ${version}, 1, 'v', 'c', ${at}::timestamptz)`);
 
   beforeAll(async () => {
     rig = await IndexRig.open(open);
@@ -30,9 +38,35 @@ describe.each(stores)("the index, on $store", ({ open }) => {
     expect(await rig.names()).toEqual([`${x}@v1.0.0`, `${x}@v1.1.0`, "github.com/Acme/A@v0.1.0"]);
   });
 
-  it("escapes what Go's encoder escapes", async () => {
-    await rig.publish("a<b>&c@v1.0.0");
-    expect(await (await rig.get("/go/index")).text()).toContain('"Path":"a\\u003cb\\u003e\\u0026c"');
+  it("is what index.golang.org sent, byte for byte, where it has the same versions", async () => {
+    const fixture = new URL("../../../src/sources/go-modules/fixtures/index-page.ndjson", import.meta.url);
+    const sent = readFileSync(fixture, "utf8");
+    for (const { Path, Version, Timestamp } of linesOf(sent)) await put(Path, Version, Timestamp);
+    expect(await text()).toBe(sent);
+  });
+
+  it.each([
+    ["2019-04-10T19:08:52.997264Z", "2019-04-10T19:08:52.997264Z"],
+    ["2019-04-10T19:08:52.997260Z", "2019-04-10T19:08:52.99726Z"],
+    ["2019-04-10T19:08:52.900000Z", "2019-04-10T19:08:52.9Z"],
+    ["2019-04-10T19:08:50.000000Z", "2019-04-10T19:08:50Z"],
+    ["2019-04-10T00:00:00.000000Z", "2019-04-10T00:00:00Z"],
+    ["2019-04-10T00:00:00.000001Z", "2019-04-10T00:00:00.000001Z"],
+    ["2019-12-31T23:59:59.999999-05:00", "2020-01-01T04:59:59.999999Z"],
+  ])("says %s as Go does: %s (A6)", async (at, said) => {
+    await put(x, "v1.0.0", at);
+    expect(await text()).toBe(`{"Path":"${x}","Version":"v1.0.0","Timestamp":"${said}"}\n`);
+  });
+
+  it.each([
+    ["a<b>&c", '"a\\u003cb\\u003e\\u0026c"'],
+    ["\u2028\u2029", '"\\u2028\\u2029"'],
+    ['"\\\n\r\t\u0001\u007f', '"\\"\\\\\\n\\r\\t\\u0001\u007f"'],
+    ["ü/😀", '"ü/😀"'],
+  ])("escapes %j as Go's encoder does", async (path, said) => {
+    await put(path, "v1.0.0", "2019-04-10T19:08:52Z");
+    expect(await text()).toContain(`{"Path":${said},"Version":`);
+    expect((await rig.lines())[0]!.Path).toBe(path);
   });
 
   it("gives back the very entry whose stamp is asked for, first, and nothing older (A6)", async () => {
