@@ -71,7 +71,7 @@ const given: Given = {
 };
 
 describe.each([
-  ["on PostgreSQL", testDatabase, { cuts_most: 40, calls_most: 4 }],
+  ["on PostgreSQL", testDatabase, { cuts_most: 24, calls_most: 4 }],
   ["embedded", testEmbedded, { cuts_most: 4, calls_most: 2 }],
 ])("go-modules, %s", (_, store, most) => {
   const source = (github_url: string) => goModules({ github_url, page_most: 2 });

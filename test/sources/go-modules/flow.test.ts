@@ -1,5 +1,7 @@
 /** From following an owner to versions in the feed, and what a change costs after that. */
+import sql from "sql-template-tag";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { Resource } from "../../../src/index.ts";
 import { migrations } from "../../../src/sources/go-modules/tables.ts";
 import { testDatabase } from "../../postgres.ts";
 import { GoRig, gomod } from "./rig.ts";
@@ -46,4 +48,45 @@ describe("an owner with two repositories and three tags", () => {
     expect(after.filter((v) => v.version !== "v0.2.0")).toEqual(before);
     expect(await rig.newest()).toBe("github.com/acme/y@v0.2.0");
   });
+});
+
+it("an owner can be swept more rarely than others", async () => {
+  const hub = await rig.reset();
+  hub.repository("acme/x");
+  await rig.followEvery("github.com/acme", "30m");
+  rig.start();
+  await rig.calm();
+  const before = hub.calls.length;
+  await rig.clock.advance(1_500_000);
+  const sweeps = hub.calls.slice(before).filter(({ query }) => query.includes("repositoryOwner"));
+  expect(sweeps.length).toBeLessThanOrEqual(1);
+  await expect(rig.followEvery("github.com/acme", "1s")).rejects.toThrow(/30s at least/);
+});
+
+it("a repository that is followed by its name and listed by its owner is one, and outlives either", async () => {
+  const hub = await rig.reset();
+  hub.repository("acme/x");
+  hub.push("acme/x", "v1.0.0", { files: gomod("github.com/acme/x") });
+  await rig.follow("github.com/acme", "github.com/acme/x");
+  rig.start();
+  await rig.calm();
+  expect(await rig.count("repository")).toBe(1);
+  await rig.unfollow("owner", "github.com/acme");
+  await rig.keepHouse();
+  expect(await rig.names()).toEqual(["github.com/acme/x@v1.0.0"]);
+  hub.push("acme/x", "v1.1.0", { files: gomod("github.com/acme/x") });
+  await rig.sweep();
+  expect(await rig.newest()).toBe("github.com/acme/x@v1.1.0");
+});
+
+it("the description of a repository is its name, not its id", async () => {
+  const hub = await rig.reset();
+  hub.repository("Acme/X");
+  await rig.follow("github.com/acme");
+  rig.start();
+  await rig.calm();
+  const { rows } = await rig.db.query<Resource>(
+    sql`select resource_id, source, kind, key, options from tidemark.resource where kind = 'repository'`,
+  );
+  expect(rig.source.describe?.(rows[0]!)).toBe("github.com/Acme/X");
 });

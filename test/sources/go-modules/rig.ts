@@ -58,6 +58,8 @@ export class GoRig {
   lanes!: Lanes;
   events = new Events();
   ended: EventFields["pull_ended"][] = [];
+  /** Why GitHub was not called for a while. */
+  closed: string[] = [];
 
   constructor(store: Db) {
     this.#store = store;
@@ -71,6 +73,8 @@ export class GoRig {
     this.db = await setDatabaseClock(this.#store, this.clock);
     this.events = new Events();
     this.ended = [];
+    this.closed = [];
+    this.events.on("upstream_closed", ({ reason }) => this.closed.push(reason));
     this.events.on("pull_ended", (e) => this.ended.push(e));
     const { clock } = this;
     const wait = (ms: number) => {
@@ -127,6 +131,10 @@ export class GoRig {
     await this.upstream.close();
     await this.clock.settle();
     if (this.#broken) throw this.#broken;
+  }
+
+  async followEvery(text: string, every: string): Promise<void> {
+    await follow(this.db, this.lanes, "go-modules", text, { every });
   }
 
   async follow(...texts: string[]): Promise<void> {
