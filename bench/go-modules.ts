@@ -39,10 +39,10 @@ export async function run(options: Options): Promise<object> {
 
   const feed = await open("feed");
   await fillVersions(feed, scale.versions);
-  const answers = await askFeed(feed, scale.versions, scale.answers);
-  const rows = answers.map(({ what, lines, p50_ms, p95_ms }) => [what, lines, p50_ms, p95_ms]);
+  const answers = await askFeed(feed, server, scale.versions, scale.answers);
+  const rows = answers.map((a) => [a.what, a.lines, a.p50_ms, a.p95_ms, a.process_cpu_ms, a.database_cpu_ms]);
   const title = `limit=2000 of ${scale.versions.toLocaleString("en")} versions`;
-  process.stdout.write(table(title, ["", "lines", "p50 ms", "p95 ms"], rows));
+  process.stdout.write(table(title, ["", "lines", "p50 ms", "p95 ms", "CPU ms each", "in the database"], rows));
 
   const document = await documentDay(new GitHub(), scale.repositories);
   const ours = await ourDays(await open("days"), scale.repositories, scale.hours);
@@ -71,5 +71,6 @@ export async function run(options: Options): Promise<object> {
     first_index_points: ours.first.points,
     seen_after_max_s: ours.seen_after_max_s,
     feed_p95_ms: Number(answers[0]!.p95_ms?.toFixed(1)),
+    feed_cpu_ms: Number((answers[0]!.process_cpu_ms + answers[0]!.database_cpu_ms).toFixed(1)),
   };
 }
