@@ -1,5 +1,5 @@
 /** Module paths by Go's rules: which are valid, which major versions they may have, and how proxies spell them. */
-import { parseSemver } from "./semver.ts";
+import { canonical, parseSemver, type Semver } from "./semver.ts";
 
 /** What Windows does not let a file be called, whatever follows a dot. */
 const reserved = /^(con|prn|aux|nul|com[1-9]|lpt[1-9])$/i;
@@ -51,19 +51,19 @@ export function splitPath(path: string): SplitPath | null {
 }
 
 /** Whether a module whose path ends in this major may have that version: none means v0 and v1, and what is `+incompatible`. */
-export function majorAllows(major: string, version: string): boolean {
-  const v = parseSemver(version);
-  if (!v) return false;
-  // Versions that an early Go tool made, and that are still required somewhere.
-  if (/^\.v1(-unstable)?$/.test(major) && version.startsWith("v0.0.0-")) return true;
+export function majorAllows(major: string, v: Semver): boolean {
   if (major === "") return v.major === "0" || v.major === "1" || v.build === "+incompatible";
-  return `v${v.major}` === major.slice(1).replace(/-unstable$/, "");
+  const wanted = major.slice(2).replace(/-unstable$/, "");
+  // Pseudo-versions that an early Go tool made for .v1, and that are still required somewhere.
+  const early = major.startsWith(".") && wanted === "1" && v.prerelease !== "" && canonical(v).startsWith("v0.0.0-");
+  return v.major === wanted || early;
 }
 
 /** Whether there can be such a version of such a module. */
 export function isModuleVersion(path: string, version: string): boolean {
   const split = isModulePath(path) ? splitPath(path) : null;
-  return split !== null && majorAllows(split.major, version);
+  const v = parseSemver(version);
+  return split !== null && v !== null && majorAllows(split.major, v);
 }
 
 /** A path as proxies spell it, for file systems that do not know capitals: `!a` for `A`. */

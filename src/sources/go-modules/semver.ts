@@ -29,10 +29,9 @@ export function parseSemver(text: string): Semver | null {
   return begun && { major: begun[1]!, minor: begun[2] ?? "0", patch: "0", prerelease: "", build: "" };
 }
 
-/** The version in full and without build metadata, or empty if it is none. */
-export function canonical(text: string): string {
-  const v = parseSemver(text);
-  return v ? `v${v.major}.${v.minor}.${v.patch}${v.prerelease}` : "";
+/** The version in full and without build metadata. */
+export function canonical({ major, minor, patch, prerelease }: Semver): string {
+  return `v${major}.${minor}.${patch}${prerelease}`;
 }
 
 /** By precedence, as numbers however long. Build metadata does not count. */
@@ -80,5 +79,6 @@ export function isPseudoVersion(text: string): boolean {
  * Go tool adds, and looks for the tag without it.
  */
 export function versionOfTag(text: string): Semver | null {
-  return canonical(text) === text && text !== "" && !isPseudoVersion(text) ? parseSemver(text) : null;
+  const v = parseSemver(text);
+  return v !== null && canonical(v) === text && !pseudo.test(text) ? v : null;
 }

@@ -25,8 +25,9 @@ function askedFor(path: string, repository: Repository): string[] {
   const later: string[] = [];
   for (const name of Object.keys(repository)) {
     const version = dir === "" ? name : name.startsWith(`${dir}/`) ? name.slice(dir.length + 1) : "";
-    if (!versionOfTag(version)) continue;
-    if (majorAllows(major, version)) list.push(version);
+    const v = versionOfTag(version);
+    if (!v) continue;
+    if (majorAllows(major, v)) list.push(version);
     else if (dir === "" && major === "") later.push(version);
   }
   const files = (version: string) => repository[dir === "" ? version : `${dir}/${version}`]!;

@@ -64,34 +64,26 @@ export function versionsOf(
   root: string,
   { without_gomod = true }: VersionsOptions = {},
 ): Versions {
-  const candidates = tags.flatMap((tag) => candidatesOf(tag, root));
+  const paths = new Paths(root);
+  const candidates = tags.flatMap((tag) => candidatesOf(tag, paths));
   const needs = new Map<string, Place>();
-  for (const { commit_oid, dir } of candidates.flatMap(placesOf))
-    if (gomodAt(commit_oid, dir) === undefined) needs.set(`${commit_oid}:${dir}`, { commit_oid, dir });
-  const known = candidates.filter((c) => placesOf(c).every((at) => gomodAt(at.commit_oid, at.dir) !== undefined));
-  const declared = known.flatMap((c) => declaredVersion(c, gomodAt, root));
+  const known = candidates.filter((c) => {
+    const unread = placesOf(c).filter((at) => gomodAt(at.commit_oid, at.dir) === undefined);
+    for (const at of unread) needs.set(`${at.commit_oid}:${at.dir}`, at);
+    return unread.length === 0;
+  });
+  const declared = known.flatMap((c) => declaredVersion(c, gomodAt, paths));
   const bare = without_gomod ? bareVersions(candidates, gomodAt, root) : [];
   return { needs: [...needs.values()].sort(byPlace), versions: onlyOnce([...declared, ...bare]) };
 }
 
 /** `dir/v1.2.3`, if a module in that directory could have that version; what could not is not looked for. */
-function candidatesOf({ name, commit_oid }: Tag, root: string): Candidate[] {
+function candidatesOf({ name, commit_oid }: Tag, paths: Paths): Candidate[] {
   const slash = name.lastIndexOf("/");
   const [dir, version] = [name.slice(0, Math.max(0, slash)), name.slice(slash + 1)];
   const v = versionOfTag(version);
-  if (!v || slash === 0 || (dir !== "" && !isReachable(dir, v, root))) return [];
+  if (!v || slash === 0 || (dir !== "" && !paths.areFound(dir, needsMajor(v) ? `/v${v.major}` : ""))) return [];
   return [{ name, commit_oid, dir, version, v }];
-}
-
-/**
- * Whether the Go tool would look for this version in that directory. The major version at a path's end is not part of the directory: so
- * `x/v2/v1.0.0` is nobody's tag, and the module in x/v2 is tagged `x/v2.0.0`. The repository's name need not be a valid path, because
- * modules may be declared under another.
- */
-function isReachable(dir: string, v: Semver, root: string): boolean {
-  const below = `${isModulePath(root) && !root.startsWith("gopkg.in/") ? root : "example.com"}/${dir}`;
-  const path = needsMajor(v) ? `${below}/v${v.major}` : below;
-  return isModulePath(path) && splitPath(path)?.prefix === below;
 }
 
 const needsMajor = (v: Semver): boolean => v.major !== "0" && v.major !== "1";
@@ -111,14 +103,13 @@ function placesOf(c: Candidate): Place[] {
 }
 
 /** The version under the path that its go.mod declares, if that path can be found by the Go tool in this directory. */
-function declaredVersion(c: Candidate, gomodAt: GomodAt, root: string): Found[] {
+function declaredVersion(c: Candidate, gomodAt: GomodAt, paths: Paths): Found[] {
   const claimed = (dir: string): string | null => {
     const path = gomodAt(c.commit_oid, dir)?.module_path ?? "";
-    const split = path === "" ? null : splitPath(path);
-    return split !== null && majorAllows(split.major, c.version) ? path : null;
+    const major = path === "" ? null : paths.majorOf(path);
+    return major !== null && majorAllows(major, c.v) ? path : null;
   };
-  const give = (path: string | null) =>
-    path !== null && isModulePath(path) && isAt(path, c.dir, root) ? [found(c, path, c.version)] : [];
+  const give = (path: string | null) => (path !== null && paths.leads(path, c.dir) ? [found(c, path, c.version)] : []);
   const own = claimed(c.dir);
   // gopkg.in knows no directories of major versions.
   if (!needsMajor(c.v) || own?.startsWith("gopkg.in/")) return give(own);
@@ -128,18 +119,59 @@ function declaredVersion(c: Candidate, gomodAt: GomodAt, root: string): Found[] 
   return gomodAt(c.commit_oid, majorDir(c)) === null ? give(own) : [];
 }
 
-/**
- * Whether a path can lead to a directory of this repository. The path of the repository is known; any other name may have been given
- * to its root, so that only the end can be compared. gopkg.in names roots only.
- */
-function isAt(path: string, dir: string, root: string): boolean {
-  if (path.startsWith("gopkg.in/")) return dir === "";
-  const { prefix } = splitPath(path)!;
-  const [low, low_root] = [prefix.toLowerCase(), root.toLowerCase()];
-  // Hosts of repositories do not tell capitals apart.
-  if (low === low_root) return dir === "";
-  if (low.startsWith(`${low_root}/`)) return prefix.slice(root.length + 1) === dir;
-  return dir === "" || prefix.endsWith(`/${dir}`);
+/** Questions about paths in one repository, each answered once: there may be 80,000 tags of a few hundred modules. */
+class Paths {
+  readonly #root: string;
+  readonly #found = new Map<string, boolean>();
+  readonly #majors = new Map<string, string | null>();
+  readonly #leads = new Map<string, boolean>();
+
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  /**
+   * Whether the Go tool would look for modules with that major version in that directory. The major version at a path's end is not part of
+   * the directory: so `x/v2/v1.0.0` is nobody's tag, and the module in x/v2 is tagged `x/v2.0.0`. The repository's name need not be a valid
+   * path, because modules may be declared under another.
+   */
+  areFound(dir: string, major: string): boolean {
+    return once(this.#found, `${dir} ${major}`, () => {
+      const named = isModulePath(this.#root) && !this.#root.startsWith("gopkg.in/");
+      const below = `${named ? this.#root : "example.com"}/${dir}`;
+      return isModulePath(below + major) && splitPath(below + major)?.prefix === below;
+    });
+  }
+
+  /** The major version that a path ends in, empty where there is none; null where what looks like one cannot be. */
+  majorOf(path: string): string | null {
+    return once(this.#majors, path, () => splitPath(path)?.major ?? null);
+  }
+
+  /**
+   * Whether a path is valid and can lead to a directory of this repository. The path of the repository is known; any other name may have been
+   * given to its root, so that only the end can be compared. gopkg.in names roots only.
+   */
+  leads(path: string, dir: string): boolean {
+    return once(this.#leads, `${path} ${dir}`, () => {
+      if (!isModulePath(path)) return false;
+      if (path.startsWith("gopkg.in/")) return dir === "";
+      const { prefix } = splitPath(path)!;
+      const [low, low_root] = [prefix.toLowerCase(), this.#root.toLowerCase()];
+      // Hosts of repositories do not tell capitals apart.
+      if (low === low_root) return dir === "";
+      if (low.startsWith(`${low_root}/`)) return prefix.slice(this.#root.length + 1) === dir;
+      return dir === "" || prefix.endsWith(`/${dir}`);
+    });
+  }
+}
+
+function once<T>(answers: Map<string, T>, question: string, answer: () => T): T {
+  const known = answers.get(question);
+  if (known !== undefined) return known;
+  const found = answer();
+  answers.set(question, found);
+  return found;
 }
 
 /**
@@ -163,16 +195,19 @@ function bareVersions(candidates: Candidate[], gomodAt: GomodAt, root: string): 
 
 /** One tag for each version of a path: of several directories that claim it, the one nearest to the root. */
 function onlyOnce(all: Found[]): ModuleVersion[] {
-  const kept = new Map<string, Found>();
+  const modules = new Map<string, Map<string, Found>>();
   for (const one of all) {
-    const key = `${one.path} ${one.version}`;
-    const other = kept.get(key);
-    if (!other || byNearness(one, other) < 0) kept.set(key, one);
+    const kept = modules.get(one.path) ?? new Map<string, Found>();
+    modules.set(one.path, kept);
+    const other = kept.get(one.version);
+    if (!other || byNearness(one, other) < 0) kept.set(one.version, one);
   }
-  const sorted = [...kept.values()].sort(
-    (a, b) => compareText(a.path, b.path) || compareSemver(a.v, b.v) || compareText(a.version, b.version),
+  const paths = [...modules.keys()].sort(compareText);
+  return paths.flatMap((path) =>
+    [...modules.get(path)!.values()]
+      .sort((a, b) => compareSemver(a.v, b.v) || compareText(a.version, b.version))
+      .map(({ version, tag, commit_oid }) => ({ path, version, tag, commit_oid })),
   );
-  return sorted.map(({ path, version, tag, commit_oid }) => ({ path, version, tag, commit_oid }));
 }
 
 function byNearness(a: Found, b: Found): number {
