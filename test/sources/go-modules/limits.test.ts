@@ -148,7 +148,7 @@ describe("A19: limits", () => {
   });
 
   it("calls at once stay within what is allowed, however many workers there are", { timeout: 120_000 }, async () => {
-    await five({ hub: { limits: { at_once: 10 }, latency_ms: 2_000 } });
+    await five({ page_most: 100, hub: { limits: { at_once: 10 }, latency_ms: 2_000 } });
     for (let n = 5; n < 60; n += 1) rig.hub.repository(`acme/r${n}`);
     for (let n = 0; n < 15; n += 1) rig.start({ slots: 1 });
     await rig.clock.until(async () => (await rig.count("repository")) === 60);
