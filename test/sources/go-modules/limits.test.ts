@@ -73,7 +73,7 @@ describe("A18: what fails in the middle of a listing deletes nothing", () => {
     await rig.keepHouse();
     expect(await rig.feed()).toEqual(before);
     expect(await rig.count("repository")).toBe(5);
-    // A token that was refused is not tried again for a day; everything else is well again with the next sweeps.
+    // A token that was refused is not tried again for a while; everything else is well again with the next sweeps.
     if (name === "a token that is refused") return;
     await rig.sweep(600_000);
     expect(await rig.feed()).toEqual(before);
