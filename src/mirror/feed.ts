@@ -36,7 +36,8 @@ export function feed(name: string, table: Table, at?: string): Feed {
  * Publishes what is not published yet; an entry that is there keeps its stamp for ever.
  *
  * The feed's row is locked until commit and the stamp is taken in a new statement behind that lock. So whoever commits
- * later has the later stamp, and a reader that resumes from the last entry it saw misses nothing.
+ * later has the later stamp, and a reader that resumes from the last entry it saw misses nothing. Entries are numbered as they were
+ * given, before it is looked which of them are new: a join may turn them about.
  */
 export async function publish(tx: Tx, f: Feed, given: Row[]): Promise<number> {
   const rows = inGivenOrder(f.table, given);
@@ -52,8 +53,9 @@ export async function publish(tx: Tx, f: Feed, given: Row[]): Promise<number> {
     with base as materialized (
       select greatest(tidemark.now(), last_at + interval '1 microsecond') as at from tidemark.feed where feed = ${f.name}
     ), fresh as materialized (
-      select ${raw(columns.map((c) => `u.${c}`).join(", "))}, row_number() over () as tidemark_order
-        from (${unnest(f.table, columns, rows)}) u(${raw(names)})
+      select ${raw(columns.map((c) => `u.${c}`).join(", "))}, row_number() over (order by u.tidemark_no) as tidemark_order
+        from (select ${raw(columns.map((c) => `i.${c}`).join(", "))}, row_number() over () as tidemark_no
+                from (${unnest(f.table, columns, rows)}) i(${raw(names)})) u
        where not exists (select 1 from ${raw(f.table.name)} t where ${raw(matches)})
     ), stamped as (
       insert into ${raw(f.table.name)} (${raw(names)}, ${raw(f.at)})

@@ -175,6 +175,24 @@ describe.each(stores)("the mirror, on $store", ({ open }) => {
       expect(stamps).toEqual(stamps.toSorted());
     });
 
+    it("stamps in the order given, whichever way it is found out what is there already", async () => {
+      const all = Array.from({ length: 600 }, (_, i) => `n${(i * 389) % 600}`);
+      await say(...all.filter((_, i) => i % 2 === 0));
+      await rig.clock.advance(1_000);
+      const said = rig.db.transaction(async (tx) => {
+        // Leaves a merge of both, which sorts them by their key.
+        for (const way of ["hashjoin", "nestloop"]) await tx.query(raw(`set local enable_${way} = off`));
+        return publish(
+          tx,
+          news,
+          all.map((name) => ({ name, version: "1" })),
+        );
+      });
+      expect(await said).toBe(300);
+      const late = (await read(null, 600)).slice(300).map((e) => e.name);
+      expect(late).toEqual(all.filter((_, i) => i % 2 === 1));
+    });
+
     it("keeps the stamp of what is there for ever, and does not write it again", async () => {
       await say("a", "b");
       const before = await read(null);
