@@ -16,7 +16,8 @@ export default defineConfig({
     globalSetup: ["test/global-setup.ts"],
     pool: "forks",
     maxWorkers: 2,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // Generous: a slow machine is no failure.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
   },
 });
