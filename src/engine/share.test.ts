@@ -23,6 +23,7 @@ describe("a pace", () => {
         expect(capacity.reduce((sum, n) => sum + n, 0)).toBeLessThanOrEqual(room + 1e-6);
         for (const held of capacity) expect(held).toBeGreaterThanOrEqual(1);
       }),
+      { examples: [[{ per_second: 57.08321455474265, burst: 18 }]] },
     );
   });
 

@@ -45,7 +45,7 @@ export function sharesOf(upstream: Upstream): { share: string[]; reserved: numbe
 export function capacities(room: number, reserved: number[]): number[] {
   const beyond = reserved.map((part) => Math.max(0, part * room - 1));
   const sum = beyond.reduce((all, more) => all + more, 0);
-  const factor = sum === 0 ? 0 : Math.min(1, (room - reserved.length) / sum);
+  const factor = sum === 0 ? 0 : Math.min(1, Math.max(0, room - reserved.length) / sum);
   return reserved.map((_, i) => 1 + beyond[i]! * factor);
 }
 
@@ -88,7 +88,8 @@ function paced(name: string, per_ms: number, burst: number, reserved: number[]) 
   if (!(burst >= buckets)) invalid(`The burst of ${name} must be at least ${buckets}: one call for each share.`);
   const life_ms = Math.min(LIFE_MS_MAX, (burst - buckets) / per_ms);
   const ahead = life_ms >= LIFE_MS_MIN;
-  const room = ahead ? burst - per_ms * life_ms : burst;
+  // Never below one call for each share by a rounding: a bucket that holds less than a call never gives one.
+  const room = ahead ? Math.max(buckets, burst - per_ms * life_ms) : burst;
   return {
     shape: "pace" as const,
     room,
