@@ -120,7 +120,8 @@ class Whole {
   set(overview: Overview | null): void {
     for (const gauge of this.#gauges) gauge.reset();
     if (overview === null) {
-      for (const gauge of this.#gauges) gauge.remove();
+      // A reset leaves one without labels at 0, which would be said of a database that nobody could ask.
+      this.#workers.remove();
       return;
     }
     const now = Date.parse(overview.now);
