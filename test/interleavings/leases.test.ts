@@ -177,9 +177,12 @@ describe("two workers", () => {
     await clock.advance(10_000);
     expect(statements).toBeLessThan(100);
     await locked.rollback();
-    const stopping = worker.stop();
-    await clock.advance(1_000);
-    await Promise.all([stopping, running]);
+    let stopped = false;
+    void worker.stop().finally(() => {
+      stopped = true;
+    });
+    await clock.until(() => stopped);
+    await running;
   });
 
   it("that race a hundred times for a lane of one never hold two leases", async () => {
