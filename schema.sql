@@ -428,6 +428,7 @@ comment on table go_modules.repository is 'A repository, by the id that it keeps
 comment on column go_modules.repository.root is 'The module path of its root where no go.mod says otherwise: its name when it was first seen.';
 comment on column go_modules.repository.tags is 'How many tags GitHub counted when they were last listed whole and everything that follows was written; -1 until then.';
 comment on column go_modules.repository.listing_no is 'The period in which its tags were last listed whole; -1 before.';
+CREATE INDEX repository_by_name ON go_modules.repository USING btree ((((host || '/'::text) || name)) COLLATE "C", resource_id);
 CREATE TRIGGER repository_left AFTER DELETE ON go_modules.repository FOR EACH ROW EXECUTE FUNCTION go_modules.repository_left();
 
 create table go_modules.tag (
@@ -491,7 +492,7 @@ comment on column go_modules.version.deleted_at is 'Since when its tag or its re
 comment on column go_modules.version.moved_oid is 'The commit that the tag was last seen at, if that was ever another one.';
 CREATE INDEX version_available ON go_modules.version USING btree (published_at) WHERE (deleted_at IS NULL);
 CREATE INDEX version_by_owner ON go_modules.version USING btree ((((split_part(path, '/'::text, 1) || '/'::text) || split_part(path, '/'::text, 2))), published_at);
-CREATE INDEX version_by_resource ON go_modules.version USING btree (resource_id);
+CREATE INDEX version_by_resource ON go_modules.version USING btree (resource_id, published_at);
 CREATE INDEX version_moved ON go_modules.version USING btree (path, version) WHERE (moved_at IS NOT NULL);
 CREATE UNIQUE INDEX version_published ON go_modules.version USING btree (published_at);
 

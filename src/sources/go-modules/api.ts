@@ -1,17 +1,25 @@
 /** What the mirror answers: the index by the protocol of index.golang.org, and what there is to know about it. */
-import type { Hono, Context as HonoContext } from "hono";
-import { type Context, type Queryable, TidemarkError, toJson } from "tidemark";
-import { type After, readDisputes, readFreshAt, readIndex, readMoved, readNewest, readTotals } from "./feed-rows.ts";
+import type { Hono } from "hono";
+import { type Context, type Queryable, toJson } from "tidemark";
+import { describeRoutes } from "./described.ts";
+import { readDisputes, readFreshAt, readIndex, readMoved, readNewest, readTotals } from "./feed-rows.ts";
 import { asGoWrites } from "./index-lines.ts";
 import { readIndexRequest } from "./index-request.ts";
+import { listModules, listRepositories, listVersions } from "./page-rows.ts";
+import { cut, type Given, readAfter, readMost, readNarrowed } from "./paging.ts";
 
 const FRESH_AT = "tidemark-fresh-at";
-/** How many results a page of our own JSON has, unless fewer are asked for. */
-const RESULTS_MOST = 100;
 const NEWEST = 10;
+
+/** "path@rest", where neither has an "@" in it. */
+const PAIR = /^([^@]+)@([^@]+)$/;
+const NUMBERED = /^([^@]+)@([0-9]{1,18})$/;
+const PATH = /^([^@]+)$/;
+const MOMENT = /^([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}Z)$/;
 
 /** `app` answers at /go; everything is read through `read`. */
 export function routes(app: Hono, { read }: Pick<Context, "read">): void {
+  describeRoutes(app);
   app.get("/go/index", async (c) => {
     const { lines, fresh_at } = await readIndex(
       read,
@@ -25,38 +33,51 @@ export function routes(app: Hono, { read }: Pick<Context, "read">): void {
     return json({ ...(await readTotals(read)), newest: await readNewest(read, NEWEST), fresh_at });
   });
 
-  page(app, "/go/moved", read, readMoved, (row) => row.version);
-  page(app, "/go/conflicts", read, readDisputes, (row) => String(row.resource_id));
+  const rowsOf = {
+    repositories: (given: Given, most: number) => {
+      const [name = "", resource_id = "0"] = readAfter(given, NUMBERED);
+      return listRepositories(read, { name, resource_id }, readNarrowed(given), most);
+    },
+    modules: (given: Given, most: number) => {
+      const [after = ""] = readAfter(given, PATH);
+      return listModules(read, after, readNarrowed(given), most);
+    },
+    versions: (given: Given, most: number) => {
+      const [before = "infinity"] = readAfter(given, MOMENT);
+      const { prefix } = readNarrowed(given);
+      const asked = { path: given("path") || null, repository: given("repository") || null, prefix };
+      return listVersions(read, before, asked, most);
+    },
+    moved: (given: Given, most: number) => {
+      const [path = "", rest = ""] = readAfter(given, PAIR);
+      return readMoved(read, { path, rest }, most);
+    },
+    conflicts: (given: Given, most: number) => {
+      const [path = "", rest = ""] = readAfter(given, NUMBERED);
+      return readDisputes(read, { path, rest }, most);
+    },
+  };
+  page(app, read, "/go/repositories", rowsOf.repositories, (row) => `${row.repository}@${row.resource_id}`);
+  page(app, read, "/go/modules", rowsOf.modules, (row) => row.path);
+  page(app, read, "/go/versions", rowsOf.versions, (row) => row.published_at);
+  page(app, read, "/go/moved", rowsOf.moved, (row) => `${row.path}@${row.version}`);
+  page(app, read, "/go/conflicts", rowsOf.conflicts, (row) => `${row.path}@${row.resource_id}`);
 }
 
-/** A list in the order of (path, …), `limit` results at a time; `after` is what the page before gave as `next`. */
-function page<R extends { path: string }>(
+/** A list, `limit` results at a time; `after` is what the page before gave as `next`. */
+function page<R>(
   app: Hono,
-  at: string,
   read: Queryable,
-  rowsOf: (read: Queryable, after: After, most: number) => Promise<R[]>,
-  restOf: (row: R) => string,
+  at: string,
+  rowsOf: (given: Given, most: number) => Promise<R[]>,
+  nextOf: (last: R) => string,
 ): void {
   app.get(at, async (c) => {
-    const { after, most } = readPaging(c);
+    const given: Given = (name) => c.req.query(name);
+    const most = readMost(given);
     const fresh_at = await readFreshAt(read);
-    const rows = await rowsOf(read, after, most + 1);
-    const results = rows.slice(0, most);
-    const last = results.at(-1);
-    const next = rows.length > most && last ? `${last.path}@${restOf(last)}` : null;
-    return json({ results, next, fresh_at });
+    return json({ ...cut(await rowsOf(given, most + 1), most, nextOf), fresh_at });
   });
-}
-
-function readPaging(c: HonoContext): { after: After; most: number } {
-  const limit = c.req.query("limit") ?? "";
-  if (!/^(|0*[1-9][0-9]*)$/.test(limit))
-    throw new TidemarkError("InputInvalid", `limit is a whole number from 1 to ${RESULTS_MOST}.`);
-  const after = c.req.query("after") ?? "";
-  const [, path = "", rest = ""] = /^([^@]+)@([^@]+)$/.exec(after) ?? [];
-  const known = after === "" || (path !== "" && (c.req.path !== "/go/conflicts" || /^[0-9]{1,18}$/.test(rest)));
-  if (!known) throw new TidemarkError("InputInvalid", "after is what the page before gave as next.");
-  return { after: { path, rest }, most: Math.min(Number(limit || RESULTS_MOST), RESULTS_MOST) };
 }
 
 function json(body: Record<string, unknown> & { fresh_at: string | null }): Response {

@@ -40,7 +40,7 @@ function readLimit(text: string): number {
 }
 
 /** On the borders of parts: github.com/acme is not the beginning of github.com/acme-labs/x. */
-function readPrefix(text: string): string | null {
+export function readPrefix(text: string): string | null {
   const path = text.replace(/\/$/, "");
   if (path === "") return null;
   // What is below a path with a version in its middle, or has none that gopkg.in wants, is a prefix all the same.

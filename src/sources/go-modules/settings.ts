@@ -25,14 +25,16 @@ const yes = (standard: "true" | "false") =>
     .transform((text) => text === "true");
 
 export const settings = z.object({
-  /** How often owners are swept for changes. */
-  every: duration(EVERY_MS_MIN, "5m").default("5m"),
-  /** How often all tags of a repository are listed, changed or not. */
-  refresh: duration(EVERY_MS_MIN, "1d").default("1d"),
-  /** Forks declare the module that they were forked from; whoever wants theirs follows them by name. */
-  forks: yes("false"),
-  /** What is archived can still be required. */
-  archived: yes("true"),
+  every: duration(EVERY_MS_MIN, "5m")
+    .default("5m")
+    .describe("how often owners and names are swept for changes; 5m unless said"),
+  refresh: duration(EVERY_MS_MIN, "1d")
+    .default("1d")
+    .describe("how often all tags of a repository are listed, changed or not; 1d unless said"),
+  // Forks declare the module that they were forked from; whoever wants theirs follows them by name.
+  forks: yes("false").describe("whether the forks that an owner has count; false unless said"),
+  // What is archived can still be required.
+  archived: yes("true").describe("whether archived repositories count; true unless said"),
 });
 export type Settings = z.infer<typeof settings>;
 

@@ -9,7 +9,7 @@ const step = (n: number, name: string) => ({
   sql: readFileSync(new URL(`./migrations/${String(n).padStart(4, "0")}_${name}.sql`, import.meta.url), "utf8"),
 });
 
-export const migrations: SourceMigrations = { steps: [step(1, "modules")] };
+export const migrations: SourceMigrations = { steps: [step(1, "modules"), step(2, "pages")] };
 
 export const repositories = table("go_modules.repository", {
   columns: {
