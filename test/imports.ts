@@ -43,7 +43,7 @@ const arrows: Readonly<Record<string, readonly string[] | "everything">> = {
   index: ["top", "contract", "engine", "mirror", "store"],
   contract: ["top", "mirror", "store"],
   top: ["contract"],
-  cli: ["top", "contract", "engine", "mirror", "store"],
+  cli: ["top", "contract", "engine", "mirror", "outbound", "store"],
   server: ["top", "contract", "engine", "mirror", "outbound", "store"],
   engine: ["top", "contract", "mirror", "outbound", "store"],
   outbound: ["top", "contract"],

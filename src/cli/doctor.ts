@@ -10,6 +10,8 @@ import type { Db } from "../store/db.ts";
 import { checkMigrated } from "../store/migrate.ts";
 import { openStore } from "../store/open.ts";
 import { remote } from "./api.ts";
+import { checkGitHub } from "./doctor-github.ts";
+import { type Finding, no, warning, yes } from "./finding.ts";
 import { migrationsOf } from "./migrations.ts";
 import { answers } from "./opening.ts";
 import { examples, jsonOption, sourceOption } from "./options.ts";
@@ -17,19 +19,15 @@ import { paint } from "./output.ts";
 import { readServerFile, type ServerFile } from "./server-file.ts";
 import { type DataOptions, print, type Settings, type Shell } from "./shell.ts";
 
-interface Finding {
-  what: string;
-  well: "yes" | "warning" | "no";
-  sentence: string;
-}
-
 const GIB = 1024 ** 3;
 const CLOCK_MS_MAX = 5_000;
+/** The oldest release of PostgreSQL that is tested. */
+const OLDEST = 15;
 
 export function addDoctor(program: Command, shell: Shell): void {
   const command = program
     .command("doctor")
-    .summary("check the database, the schema, the clock, the disk and the settings")
+    .summary("check the database, the schema, the clock, the disk, the settings and the tokens")
     .description("Looks and changes nothing. Ends with 1 when something is not in order.");
   examples(jsonOption(sourceOption(command)), [["tidemark doctor", ""]]).action(async (options: DataOptions) => {
     const settings = await shell.settings(options.source ?? []);
@@ -38,6 +36,7 @@ export function addDoctor(program: Command, shell: Shell): void {
       ...checkSettings(settings),
       ...(await checkStore(shell, settings)),
       ...(await checkDisk(settings.config)),
+      ...(await checkGitHub(settings.config, shell.clock, shell.version)),
     ];
     const marks = {
       yes: paint(shell.output, "green", "ok"),
@@ -51,10 +50,6 @@ export function addDoctor(program: Command, shell: Shell): void {
     if (bad.length > 0) throw new TidemarkError("Unexpected", `Not in order: ${bad.map((f) => f.what).join(", ")}.`);
   });
 }
-
-const yes = (what: string, sentence: string): Finding => ({ what, well: "yes", sentence });
-const warning = (what: string, sentence: string): Finding => ({ what, well: "warning", sentence });
-const no = (what: string, sentence: string): Finding => ({ what, well: "no", sentence });
 
 function checkNode(): Finding[] {
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
@@ -102,7 +97,14 @@ async function checkStore(shell: Shell, settings: Settings): Promise<Finding[]> 
     return [mine, warning("database", `${sentence} If it was just started, ask again in a moment.`)];
   }
   try {
-    return [mine, ...kindOf(db), await checkVersion(db), await checkSchema(db, settings), await checkClock(db)];
+    return [
+      mine,
+      ...kindOf(db),
+      await checkVersion(db),
+      await checkVectors(db),
+      await checkSchema(db, settings),
+      await checkClock(db),
+    ];
   } catch (thrown) {
     return [mine, no("database", asTidemarkError(thrown).message)];
   } finally {
@@ -147,8 +149,25 @@ const embedded = yes(
 const kindOf = (db: Db): Finding[] => (db.kind === "postgres" ? [] : [embedded]);
 
 async function checkVersion(db: Db): Promise<Finding> {
-  const { rows } = await db.query<{ version: string }>(sql`select current_setting('server_version') as version`);
-  return yes("database", `PostgreSQL ${rows[0]?.version} answers.`);
+  const { rows } = await db.query<{ version: string; number: number }>(sql`
+    select current_setting('server_version') as version, current_setting('server_version_num')::int as number`);
+  const { version, number } = rows[0]!;
+  if (number < OLDEST * 10_000) return no("database", `PostgreSQL ${version} is too old: use ${OLDEST} or newer.`);
+  return yes("database", `PostgreSQL ${version} answers.`);
+}
+
+/** Nothing here needs it yet; what searches by meaning is faster with it. */
+async function checkVectors(db: Db): Promise<Finding> {
+  const { rows } = await db.query<{ installed: string | null; available: string | null }>(sql`
+    select installed_version as installed, default_version as available from pg_available_extensions where name = 'vector'`);
+  const { installed = null, available = null } = rows[0] ?? {};
+  if (installed !== null) return yes("pgvector", `Version ${installed}.`);
+  if (available !== null)
+    return yes("pgvector", `Version ${available} is there, and installed when a source needs it.`);
+  return yes(
+    "pgvector",
+    "Not there: sources that search by meaning compare vectors one by one, which is exact and slower.",
+  );
 }
 
 async function checkSchema(db: Db, { sources }: Settings): Promise<Finding> {
