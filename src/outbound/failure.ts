@@ -8,6 +8,16 @@ const stopping = new Set(["UND_ERR_DESTROYED", "UND_ERR_CLOSED"]);
 const mistaken = new Set(["UND_ERR_INVALID_ARG", "UND_ERR_NOT_SUPPORTED", "UND_ERR_REQ_CONTENT_LENGTH_MISMATCH"]);
 /** Of TLS and of certificates, which OpenSSL names in its own way. */
 const insecure = /^(ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|INVALID_CA|EPROTO)/;
+/** Nobody whom Node trusts has signed the certificate. */
+const unknown_authority = new Set([
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+  "UNABLE_TO_GET_ISSUER_CERT",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+]);
+const OWN =
+  " If its certificate is signed by an authority of your own, name that authority's file in NODE_EXTRA_CA_CERTS.";
 
 /** The code of what was thrown, which says more than its message and repeats nothing of what was sent. */
 export function codeOf(thrown: unknown): string {
@@ -40,7 +50,11 @@ function meaningOf(thrown: unknown, code: string, host: string): [ErrorCode, str
     return ["UpstreamDown", `${host} ended its answer before all of it had arrived.`];
   if (code === "UND_ERR_HEADERS_OVERFLOW") return ["UpstreamChanged", `${host} sent a head that is too long.`];
   if (isUnparsable(thrown)) return ["UpstreamChanged", `${host} sent an answer that is not HTTP${reasonOf(thrown)}.`];
-  if (insecure.test(code)) return ["UpstreamDown", `There is no secure connection to ${host} (${code}).`];
+  if (insecure.test(code))
+    return [
+      "UpstreamDown",
+      `There is no secure connection to ${host} (${code}).${unknown_authority.has(code) ? OWN : ""}`,
+    ];
   if (stopping.has(code)) return ["UpstreamDown", `The call to ${host} was ended, because no more calls are made.`];
   if (mistaken.has(code))
     return [

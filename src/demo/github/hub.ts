@@ -79,7 +79,8 @@ export class GitHub extends World {
     const token = /^(?:bearer|token) (.+)$/i.exec(call.headers.authorization ?? "")?.[1];
     const viewer = token === undefined ? null : (this.tokens.get(token) ?? null);
     if (token !== undefined && viewer === null) return refused(401, "Bad credentials");
-    const path = this.#options.enterprise ? call.path.replace(/^\/api(\/v3)?(?=\/)/, "") : call.path;
+    const path = this.#options.enterprise ? enterprisePath(call.path) : call.path;
+    if (path === null) return refused(404, "Not Found");
     const limits = this.#limitsOf(`${viewer ?? ""} ${path === "/graphql" ? "graphql" : "core"}`);
     const wait_s = limits.secondary(call.at_ms);
     if (wait_s !== null && this.#limited) return secondary(wait_s);
@@ -203,6 +204,11 @@ export class GitHub extends World {
       "x-ratelimit-resource": resource,
     };
   }
+}
+
+/** Where github.com has what an Enterprise Server has below /api; null where it has nothing. */
+function enterprisePath(path: string): string | null {
+  return path === "/api/graphql" ? "/graphql" : path.startsWith("/api/v3/") ? path.slice("/api/v3".length) : null;
 }
 
 interface Whole {
