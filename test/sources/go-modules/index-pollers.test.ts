@@ -2,7 +2,6 @@
 import sql from "sql-template-tag";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Queryable } from "../../../src/store/db.ts";
-import { type Child, startChild } from "../../child.ts";
 import { blocks, letGo, Session } from "../../interleavings/session.ts";
 import { type TestPostgres, testDatabase } from "../../postgres.ts";
 import { Poller } from "./index-poller.ts";
@@ -151,36 +150,6 @@ describe("a client that reads as pkgsite does", () => {
     await reading;
     await poller.toEnd();
     expect(await published()).not.toHaveLength(0);
-    await sawEverything();
-  });
-
-  it("sees everything that three processes publish, which are killed in the middle and started again", {
-    timeout: 120_000,
-  }, async () => {
-    const count = 120;
-    const start = (path: string) =>
-      startChild("sources/go-modules/index-publisher.ts", rig.store.url, path, String(count));
-    const finish = async (child: Child) => {
-      while ((await child.line()) !== "done");
-      await child.kill();
-    };
-    let children = [x, y, z].map(start);
-    // Each has committed something, and is in the middle of something else.
-    await Promise.all(children.map((child) => child.line()));
-    await poller.poll();
-    await Promise.all(children.map((child) => child.kill()));
-    await poller.poll();
-    // Whoever is killed leaves its connections for the server to notice; what they locked is free again when it has.
-    children = [x, y, z].map(start);
-    let writing = true;
-    const reading = (async () => {
-      while (writing) await poller.poll();
-    })();
-    await Promise.all(children.map(finish));
-    writing = false;
-    await reading;
-    await poller.toEnd();
-    expect(await published()).toHaveLength(3 * count);
     await sawEverything();
   });
 

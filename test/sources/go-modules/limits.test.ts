@@ -28,6 +28,8 @@ async function indexed(given: Given = {}): Promise<void> {
   expect(await rig.names()).toHaveLength(5);
 }
 
+const HOUR_MS = 3_600_000;
+
 const isSweep = (query: string) => query.includes("repositoryOwner");
 
 describe("A18: what fails in the middle of a listing deletes nothing", () => {
@@ -95,22 +97,22 @@ describe("A18: what fails in the middle of a listing deletes nothing", () => {
 });
 
 describe("A19: limits", () => {
-  it("with no points left nobody calls before the reset, and the listing goes on from its page", {
-    timeout: 120_000,
-  }, async () => {
+  it("with no points left nobody calls before the reset, and the listing goes on from its page", async () => {
     await five({ hub: { limits: { points: 2 } } });
     rig.start();
-    await rig.clock.until(() => rig.hub.calls.length >= 2);
-    const [first] = rig.hub.calls;
+    const paid = () => rig.hub.calls.filter((c) => c.points > 0);
+    await rig.clock.until(() => paid().length === 2, HOUR_MS);
     await rig.clock.advance(3_500_000);
-    expect(rig.hub.calls.filter((c) => c.points > 0)).toHaveLength(2);
-    await rig.clock.until(async () => (await rig.names()).length === 5);
-    const calls = rig.hub.calls.filter((c) => c.points > 0);
-    const hours = calls.map((c) => Math.floor((c.at_ms - first!.at_ms) / 3_600_000));
+    expect(paid(), "called before the reset").toHaveLength(2);
+    // Two calls in each hour: after three, the three pages have been read.
+    await rig.clock.advance(2 * HOUR_MS);
+    const pages = paid().filter((c) => isSweep(c.query));
+    const begins = pages.slice(0, 3).map((c) => c.variables.after === null);
+    expect(begins, "the listing began anew instead of going on from its page").toEqual([true, false, false]);
+    await rig.clock.until(async () => (await rig.names()).length === 5, 12 * HOUR_MS);
+    const first_ms = paid()[0]!.at_ms;
+    const hours = paid().map((c) => Math.floor((c.at_ms - first_ms) / HOUR_MS));
     for (const hour of hours) expect(hours.filter((h) => h === hour).length).toBeLessThanOrEqual(2);
-    const sweeps = calls.filter((c) => isSweep(c.query));
-    // Each page once: what was spent before is not spent again.
-    expect(sweeps.slice(0, 3).map((c) => c.variables.after === null)).toEqual([true, false, false]);
     expect(rig.ended.filter((e) => e.outcome === "failed")).toEqual([]);
   });
 

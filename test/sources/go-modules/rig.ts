@@ -145,13 +145,16 @@ export class GoRig {
     await unfollow(this.db, { source: "go-modules", kind, key });
   }
 
-  /** Lets time pass until nothing is due or leased. */
+  /** Nothing is due or leased. */
+  async isCalm(): Promise<boolean> {
+    const { rows } = await this.db.query<{ n: number }>(sql`
+      select count(*)::int as n from tidemark.due where lease_until is not null or due_at <= (select tidemark.now())`);
+    return rows[0]!.n === 0;
+  }
+
+  /** Lets time pass until that is so. */
   async calm(most_ms = 6 * 3600_000): Promise<void> {
-    await this.clock.until(async () => {
-      const { rows } = await this.db.query<{ n: number }>(sql`
-        select count(*)::int as n from tidemark.due where lease_until is not null or due_at <= tidemark.now()`);
-      return rows[0]!.n === 0;
-    }, most_ms);
+    await this.clock.until(() => this.isCalm(), most_ms);
   }
 
   /** A sweep's time and a little more, to its end. */
