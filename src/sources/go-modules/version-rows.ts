@@ -30,10 +30,13 @@ export async function readHolders(
 
 /**
  * Takes the paths that nobody has; also those of a repository that is no longer followed, and, where this is the repository that the path
- * names, those of any that it does not name. Says who holds them now. Whoever commits first has it: the row decides, not what was read before.
+ * names, those of any that it does not name, which is in conflict from then on. Says who holds them now. Whoever commits first has it: the row
+ * decides, not what was read before.
  */
 export async function claimPaths(tx: Tx, resource_id: bigint, claims: Claim[]): Promise<Holder[]> {
   const paths = claims.map((c) => c.path);
+  const { rows: before } = await tx.query<Holder>(sql`
+    select path, resource_id from go_modules.module where path = any(${paths}::text[]) order by path for update`);
   await tx.query(sql`
     insert into go_modules.module as m (path, resource_id, at_home)
     select c.path, ${resource_id}::bigint, c.at_home
@@ -41,6 +44,13 @@ export async function claimPaths(tx: Tx, resource_id: bigint, claims: Claim[]): 
     on conflict (path) do update set resource_id = excluded.resource_id, at_home = excluded.at_home
      where m.resource_id <> excluded.resource_id and ((excluded.at_home and not m.at_home)
              or not exists (select 1 from go_modules.repository r where r.resource_id = m.resource_id))`);
+  await tx.query(sql`
+    insert into go_modules.conflict (path, resource_id, held_by)
+    select b.path, b.resource_id, m.resource_id
+      from unnest(${before.map((h) => h.path)}::text[], ${before.map((h) => h.resource_id)}::bigint[]) as b(path, resource_id)
+      join go_modules.module m on m.path = b.path and m.resource_id <> b.resource_id
+      join go_modules.repository r on r.resource_id = b.resource_id order by b.path
+    on conflict (path, resource_id) do nothing`);
   // Others that were in conflict before anybody had it are now in conflict with this one.
   await tx.query(sql`
     update go_modules.conflict c set held_by = m.resource_id from go_modules.module m

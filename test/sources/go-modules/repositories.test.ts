@@ -52,6 +52,8 @@ describe("A11: of two repositories that declare one path", () => {
     await index("github.com/acme");
     make("acme/x", x, "v1.1.0");
     await rig.sweep();
+    // At once, though nothing happened in the one that lost it.
+    expect(await conflicts()).toEqual([{ path: x, loser: "acme/copy", holder: "acme/x" }]);
     hub.push("acme/copy", "v1.2.0", { files: gomod(x) });
     hub.push("acme/x", "v1.3.0", { files: gomod(x) });
     await rig.sweep();
