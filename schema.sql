@@ -406,6 +406,16 @@ create table tidemark.validator (
 comment on table tidemark.validator is 'ETag and Last-Modified of what a resource was last mirrored from.';
 comment on column tidemark.validator.version is 'Of the kind whose code made the records: another version does not call them unchanged.';
 
+create table tidemark.freshness (
+  source text not null,
+  minute timestamptz not null,
+  fresh_percent double precision,
+  due bigint not null,
+  constraint freshness_pkey PRIMARY KEY (minute, source)
+);
+comment on table tidemark.freshness is 'Noted once a minute by whoever keeps house, for seven days: what the dashboard draws.';
+comment on column tidemark.freshness.fresh_percent is 'Null while nothing is followed.';
+
 create table go_modules.repository (
   resource_id bigint not null,
   host text not null,

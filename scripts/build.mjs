@@ -1,7 +1,8 @@
-// Compiles src into dist and carries over the SQL and JSON that sit beside the code.
+// Compiles src into dist, carries over the SQL that sits beside the code, and builds the dashboard.
 import { spawnSync } from "node:child_process";
 import { cpSync, rmSync } from "node:fs";
 import path from "node:path";
+import { buildDashboard } from "./dashboard.mjs";
 
 const root = path.resolve(import.meta.dirname, "..");
 rmSync(path.join(root, "dist"), { recursive: true, force: true });
@@ -11,3 +12,4 @@ cpSync(path.join(root, "src"), path.join(root, "dist"), {
   recursive: true,
   filter: (from) => !path.basename(from).includes(".") || from.endsWith(".sql") || from === path.join(root, "src"),
 });
+await buildDashboard();

@@ -153,7 +153,7 @@ async function run(shell: Shell, role: Role, settings: Settings, demo?: Demo): P
     if (role !== "serve") worker = buildWorker(settings, db, events, clock, waker);
     const parts = await buildServer(settings, db, events, clock, stop.signal, waker, worker?.lanes);
     for (const { source, key } of demo?.follows ?? []) await follow(db, parts.lanes, source, key);
-    const listening = await listenFor(role, parts, config, output.note);
+    const listening = await listenFor(role, { ...parts, demo: demo?.controls }, config, output.note);
     const forget =
       config.database_url === null && listening
         ? await writeServerFile(config.data, { url: listening.url, pid: process.pid })

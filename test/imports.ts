@@ -14,6 +14,7 @@ export interface Import {
 const own_names: Readonly<Record<string, string>> = {
   tidemark: "src/index.ts",
   "tidemark/testing": "src/testing/index.ts",
+  "tidemark/dashboard": "src/dashboard/parts.ts",
 };
 
 /** Static, re-exporting, dynamic and type imports alike: `from "x"`, `import "x"`, `import("x")`. */
@@ -51,7 +52,7 @@ const arrows: Readonly<Record<string, readonly string[] | "everything">> = {
   mirror: ["top", "contract", "store"],
   store: ["top"],
   testing: ["index", "top", "contract", "engine", "mirror", "store", "demo"],
-  dashboard: [],
+  dashboard: ["top"],
   demo: [],
   "the list of sources": ["index", "a source"],
 };
@@ -64,6 +65,9 @@ export function areaOf(file: string): string | null {
   if (parts[1] !== "sources") return parts[1]!;
   return parts.length === 3 ? "the list of sources" : `source ${parts[2]}`;
 }
+
+/** Whether it is the page of a source: a part of the dashboard that lies with what it shows. */
+export const isPage = (file: string): boolean => /^src\/sources\/[^/]+\/page(\.tsx$|\/)/.test(file);
 
 export const isTest = (file: string): boolean => /\.test\.tsx?$/.test(file) || !file.startsWith("src/");
 
@@ -83,7 +87,12 @@ function refusal({ from, specifier, to }: Import): string | null {
   const target = areaOf(to);
   if (specifier.startsWith(".") && !/\.(tsx?|json|css)$/.test(to)) return "a relative import ends in .ts";
   if (target === null || isTest(to)) return "what is shipped cannot import what is not";
+  if (isPage(from)) {
+    if (specifier === "tidemark/dashboard" || target === area) return null;
+    return 'the page of a source imports only preact, "tidemark/dashboard" and its own folder';
+  }
   if (area.startsWith("source ")) {
+    if (isPage(to)) return "a page is the dashboard's, which finds it by itself";
     if (specifier === "tidemark" || target === area) return null;
     return 'a source imports only "tidemark" and its own folder';
   }
@@ -112,7 +121,7 @@ export function importCycles(files: readonly SourceFile[]): string[] {
 /** Packages that shipped code imports without package.json saying that they are installed with it. */
 export function undeclaredPackages(files: readonly SourceFile[], declared: readonly string[]): string[] {
   return files
-    .filter((file) => !isTest(file.path) && areaOf(file.path) !== "dashboard")
+    .filter((file) => !isTest(file.path) && areaOf(file.path) !== "dashboard" && !isPage(file.path))
     .flatMap(importsOf)
     .filter(({ specifier, to }) => to === null && !specifier.startsWith("node:"))
     .filter(({ specifier }) => !declared.includes(packageOf(specifier)))

@@ -64,6 +64,7 @@ beforeEach(() => {
       follows: [],
       lines: [],
       tries: [],
+      controls: { actions: [], happened: () => [], act: () => null },
       close: async () => {
         closed += 1;
       },

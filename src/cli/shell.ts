@@ -20,6 +20,12 @@ export interface Demo {
   /** What the greeting says of it, and addresses to look at. */
   lines: string[];
   tries: [string, string][];
+  /** What can be made to happen there. */
+  controls: {
+    actions: { action: string; title: string; says: string }[];
+    happened(): { at: string; sentence: string }[];
+    act(action: string): string | null;
+  };
   close(): Promise<void>;
 }
 

@@ -1,8 +1,10 @@
-/** An organisation in the pretend GitHub, the same each time, and the pushes that go on in it while one looks. */
+/** What is in the pretend GitHub, the same each time: an organisation, repositories of others, and the next push. */
 import type { GitHub } from "./github/hub.ts";
 
 export const OWNER = "acme";
 export const TOKEN = "demo-token";
+/** Repositories of others, followed by name. */
+export const NAMED = ["globex/orders", "initech/reports", "umbrella/vault"];
 
 const THINGS = ["auth", "billing", "cache", "config", "events", "gateway", "ledger", "mail", "queue", "search"];
 const FORMS = ["", "-api", "-client", "-kit"];
@@ -17,7 +19,8 @@ function numbers(seed: number): () => number {
   };
 }
 
-const gomod = (path: string) => ({ "go.mod": `module ${path}\n\ngo 1.24\n` });
+/** The go.mod of "acme/x", or of what lies in it. */
+export const gomod = (name: string) => ({ "go.mod": `module github.com/${name}\n\ngo 1.24\n` });
 
 /** Fills the organisation: plain modules, sub-modules, major versions, and one of everything odd. Returns what gets pushes later. */
 export function fillAcme(hub: GitHub, now_ms: number): string[] {
@@ -29,19 +32,22 @@ export function fillAcme(hub: GitHub, now_ms: number): string[] {
     for (const form of FORMS) {
       const name = `${OWNER}/${thing}${form}`;
       hub.repository(name);
-      const path = `github.com/${name}`;
       for (let minor = 0, most = 1 + Math.floor(random() * 8); minor < most; minor += 1) {
         hub.now_ms += Math.floor(random() * DAY_MS);
-        hub.push(name, `v1.${minor}.0`, { files: gomod(path), annotated: random() < 0.3 ? 1 : 0 });
+        hub.push(name, `v1.${minor}.0`, { files: gomod(name), annotated: random() < 0.3 ? 1 : 0 });
       }
       if (form === "-kit") {
-        const files = { ...gomod(path), "otel/go.mod": `module ${path}/otel\n` };
+        const files = { ...gomod(name), "otel/go.mod": `module github.com/${name}/otel\n` };
         hub.push(name, "otel/v0.1.0", { files, commit: "otel" });
       }
-      if (form === "-client") hub.push(name, "v2.0.0", { files: gomod(`${path}/v2`) });
+      if (form === "-client") hub.push(name, "v2.0.0", { files: gomod(`${name}/v2`) });
       living.push(name);
     }
   odd(hub);
+  for (const name of NAMED) {
+    hub.repository(name);
+    for (const tag of ["v0.1.0", "v0.2.0"]) hub.push(name, tag, { files: gomod(name) });
+  }
   hub.now_ms = now_ms;
   return living;
 }
@@ -51,16 +57,15 @@ function odd(hub: GitHub): void {
   hub.repository(`${OWNER}/legacy`, { isArchived: true });
   hub.push(`${OWNER}/legacy`, "v3.1.0");
   hub.repository(`${OWNER}/secrets`, { isPrivate: true });
-  hub.push(`${OWNER}/secrets`, "v0.3.0", { files: gomod(`github.com/${OWNER}/secrets`) });
+  hub.push(`${OWNER}/secrets`, "v0.3.0", { files: gomod(`${OWNER}/secrets`) });
   hub.repository(`${OWNER}/ledger-moved`);
   // Two repositories that declare one path: a conflict to be seen.
-  hub.push(`${OWNER}/ledger-moved`, "v1.0.0", { files: gomod(`github.com/${OWNER}/ledger`) });
+  hub.push(`${OWNER}/ledger-moved`, "v1.0.0", { files: gomod(`${OWNER}/ledger`) });
 }
 
-/** Pushes the next patch release to one of them. */
-export function pushOne(hub: GitHub, living: string[], no: number): string {
-  const name = living[(no * 7) % living.length]!;
+/** Pushes the next patch release of a repository. */
+export function pushOne(hub: GitHub, name: string, no: number): string {
   const tag = `v1.90.${no}`;
-  hub.push(name, tag, { files: gomod(`github.com/${name}`) });
-  return `${name} ${tag}`;
+  hub.push(name, tag, { files: gomod(name) });
+  return `${tag} of ${name}`;
 }

@@ -1,10 +1,13 @@
 /** Everything that there is to see without a network and without keys: pretend upstreams on loopback, with life in them. */
-import { fillAcme, OWNER, pushOne, TOKEN } from "./acme.ts";
-import { GitHub } from "./github/hub.ts";
+import { fillAcme, NAMED, OWNER, TOKEN } from "./acme.ts";
+import { Stage } from "./actions.ts";
 import { serveGitHub } from "./github/server.ts";
+import { MoodyGitHub } from "./moods.ts";
 
 const PUSH_EVERY_MS = 20_000;
 const SWEEP_EVERY = "30s";
+/** Where its database is unless TIDEMARK_DATA says. */
+export const DEMO_DATA = "./.tidemark-demo";
 
 interface Clock {
   elapsed_ms(): number;
@@ -14,11 +17,11 @@ interface Clock {
 /** Starts them; `given` is the environment that the demo's own goes on top of. */
 export async function startDemo(clock: Clock, given: Readonly<Record<string, string | undefined>>) {
   const now_ms = () => performance.timeOrigin + clock.elapsed_ms();
-  const hub = new GitHub();
-  const living = fillAcme(hub, now_ms());
+  const hub = new MoodyGitHub();
+  const stage = new Stage(hub, fillAcme(hub, now_ms()), now_ms);
   const github = await serveGitHub(hub, now_ms);
   const stop = new AbortController();
-  const pushing = push(hub, living, clock, stop.signal);
+  const pushing = push(stage, clock, stop.signal);
   const repositories = hub.owner(OWNER).repositories.size;
   return {
     environment: {
@@ -26,13 +29,17 @@ export async function startDemo(clock: Clock, given: Readonly<Record<string, str
       GITHUB_TOKENS: `github.com=${TOKEN}`,
       TIDEMARK_ALLOW_PRIVATE: [given.TIDEMARK_ALLOW_PRIVATE, "127.0.0.1"].filter(Boolean).join(","),
       // What is made up does not go among what is real.
-      TIDEMARK_DATA: given.TIDEMARK_DATA ?? "./.tidemark-demo",
+      DATABASE_URL: "",
+      TIDEMARK_READ_URL: "",
+      TIDEMARK_DATA: given.TIDEMARK_DATA ?? DEMO_DATA,
       TIDEMARK_GO_MODULES_EVERY: SWEEP_EVERY,
     },
-    follows: [{ source: "go-modules", key: `github.com/${OWNER}` }],
+    follows: [OWNER, ...NAMED].map((name) => ({ source: "go-modules", key: `github.com/${name}` })),
+    controls: stage,
     lines: [
       `  Demo:    a pretend GitHub at ${github.url} with ${repositories} repositories of ${OWNER}; a tag is pushed every ${PUSH_EVERY_MS / 1000}s,`,
       `           and is in the index within ${SWEEP_EVERY}. What is real is not touched.`,
+      `  Play:    tidemark demo ${stage.actions.map(({ action }) => action).join(" | ")}`,
     ],
     tries: [["the first modules of the index", "/go/index?limit=5"]] as [string, string][],
     async close() {
@@ -43,10 +50,10 @@ export async function startDemo(clock: Clock, given: Readonly<Record<string, str
   };
 }
 
-async function push(hub: GitHub, living: string[], clock: Clock, signal: AbortSignal): Promise<void> {
-  for (let no = 1; ; no += 1) {
+async function push(stage: Stage, clock: Clock, signal: AbortSignal): Promise<void> {
+  for (;;) {
     await clock.sleep(PUSH_EVERY_MS, signal);
     if (signal.aborted) return;
-    pushOne(hub, living, no);
+    stage.act("push-tag");
   }
 }

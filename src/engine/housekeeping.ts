@@ -8,6 +8,7 @@ import { dropOwned } from "../mirror/table.ts";
 import type { Db, Queryable, Tx } from "../store/db.ts";
 import { maintainEmbedded } from "../store/embedded.ts";
 import { dropIdleBudgets, dropLostFlights } from "./budget.ts";
+import { dropOldFreshness, noteFreshness } from "./history.ts";
 import { lockDue } from "./resources.ts";
 import { moveTidemarks } from "./tidemark.ts";
 import { forgetValidators } from "./validators.ts";
@@ -53,9 +54,10 @@ export class Housekeeping {
   /** Everything once. */
   async turn(signal?: AbortSignal): Promise<void> {
     const { db, clock } = this.#parts;
+    await this.#alone((tx) => noteFreshness(tx));
     await this.#alone((tx) => emptyTomorrow(tx));
-    for (const drop of [dropOldCounts, dropOldProgress, dropLostWorkers, dropIdleBudgets, dropLostFlights])
-      await this.#often(signal, (tx) => drop(tx, ROWS_MOST), ROWS_MOST);
+    const drops = [dropOldCounts, dropOldProgress, dropOldFreshness, dropLostWorkers, dropIdleBudgets, dropLostFlights];
+    for (const drop of drops) await this.#often(signal, (tx) => drop(tx, ROWS_MOST), ROWS_MOST);
     await this.#alone((tx) => wakeMailed(tx, ROWS_MOST));
     await this.#dropRecords(signal);
     await this.#often(signal, (tx) => this.#purge(tx), GONE_MOST);

@@ -9,10 +9,12 @@ import { declaredUpstream } from "../engine/upstream-declared.ts";
 import { touch } from "../engine/views.ts";
 import { answerError, errorBody } from "./answers.ts";
 import { changeRoutes } from "./change-routes.ts";
+import { dashboardRoutes } from "./dashboard.ts";
+import { demoRoutes } from "./demo-routes.ts";
 import { eventsRoute } from "./events-stream.ts";
 import { guard, secureHeaders } from "./guard.ts";
 import { healthRoutes } from "./health.ts";
-import { pageRoute } from "./page.ts";
+import { historyRoutes } from "./history-routes.ts";
 import { newApp, type ServerParts } from "./parts.ts";
 import { Remembered } from "./remembered.ts";
 import { statusRoutes } from "./status-routes.ts";
@@ -31,7 +33,9 @@ export function createApp(parts: ServerParts): OpenAPIHono {
   statusRoutes(app, parts, overview);
   changeRoutes(app, parts);
   eventsRoute(app, parts, overview);
-  pageRoute(app, overview, parts.version);
+  historyRoutes(app, parts);
+  demoRoutes(app, parts.demo);
+  dashboardRoutes(app);
   app.doc31("/openapi.json", {
     openapi: "3.1.0",
     info: {

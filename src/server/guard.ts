@@ -13,6 +13,8 @@ export interface GuardSettings {
 const safe_methods = new Set(["GET", "HEAD", "OPTIONS"]);
 /** Whether the process and its database are well says nothing about the mirror, and those who ask have no tokens. */
 const open_paths = new Set(["/healthz", "/readyz"]);
+/** The files of the dashboard say nothing about the mirror, and whoever has to give a token sees them first. */
+const isDashboard = (path: string): boolean => path === "/" || path.startsWith("/assets/");
 const loopback_name = /^(localhost|[a-z0-9-]+\.localhost|127(\.\d{1,3}){3}|\[::1\]|::1)$/i;
 
 export const isLoopback = (host: string): boolean => loopback_name.test(host);
@@ -39,7 +41,7 @@ export function guard(settings: GuardSettings): MiddlewareHandler {
     const shown = shownToken(c, settings);
     if (on_loopback && shown === null) checkHost(c, settings.host);
     if (safe_methods.has(c.req.method)) {
-      if (!on_loopback && settings.read_token !== null && shown === null)
+      if (!on_loopback && settings.read_token !== null && shown === null && !isDashboard(c.req.path))
         throw new Refused(401, "Reading here needs `Authorization: Bearer …` with TIDEMARK_READ_TOKEN.");
       return next();
     }

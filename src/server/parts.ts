@@ -10,6 +10,15 @@ import { errorBody } from "./answers.ts";
 import type { GuardSettings } from "./guard.ts";
 import type { Metrics } from "./metrics.ts";
 
+/** What can be made to happen at pretend upstreams. */
+export interface DemoControls {
+  actions: readonly { action: string; title: string; says: string }[];
+  /** What happened there, the newest first. */
+  happened(): { at: string; sentence: string }[];
+  /** Does it, and says what it did; null where there is no such action. */
+  act(action: string): string | null;
+}
+
 export interface ServerParts {
   db: Db;
   /** Read-only SQL for the mirror, on a replica where there is one. */
@@ -29,6 +38,8 @@ export interface ServerParts {
   wake(): void;
   /** Ends streams when the server stops. */
   stopping: AbortSignal;
+  /** Only where the upstreams are pretend ones. */
+  demo?: DemoControls | undefined;
 }
 
 /** An app whose mistakes in parameters are told like every other mistake. */

@@ -116,6 +116,7 @@ export const listed_shape = z
     messages: big,
     progress_done: big.nullable(),
     progress_total: big.nullable(),
+    place: count.nullable().openapi({ description: "its place in line, where it is due; 1 is next, 1000 is far back" }),
   })
   .openapi("ListedResource");
 

@@ -2,6 +2,7 @@
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import { findByKey, type Listed, listResources } from "../engine/listing.ts";
 import type { Overview } from "../engine/overview.ts";
+import { readPlaces } from "../engine/places.ts";
 import { readBreakers, readBudgets } from "../engine/spent.ts";
 import { readResource, readTidemarks } from "../engine/status.ts";
 import { sourceOf } from "../engine/verbs.ts";
@@ -93,7 +94,12 @@ export function statusRoutes(app: OpenAPIHono, parts: ServerParts, overview: Rem
       key === undefined
         ? await listResources(db, clock, filter, BigInt(after ?? 0), limit)
         : { resources: await findTyped(parts, filter.source, filter.kind, key), next: null };
-    return c.json(plain<z.infer<typeof list_shape>>(page), 200);
+    const places = await readPlaces(
+      db,
+      page.resources.filter((one) => one.status === "due").map((one) => one.resource_id),
+    );
+    const resources = page.resources.map((one) => ({ ...one, place: places.get(one.resource_id) ?? null }));
+    return c.json(plain<z.infer<typeof list_shape>>({ ...page, resources }), 200);
   });
 
   app.openapi(resource_route, async (c) => {

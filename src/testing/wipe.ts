@@ -4,7 +4,7 @@ import type { Queryable } from "../store/db.ts";
 
 const engine = [
   ...["resource", "due", "hold", "lane", "upstream", "edge", "message", "tidemark", "skip", "feed", "worker"],
-  ...["pull", "pull_count", "progress", "budget", "flight", "credential", "validator"],
+  ...["pull", "pull_count", "freshness", "progress", "budget", "flight", "credential", "validator"],
 ].map((name) => `tidemark.${name}`);
 
 /** All that the engine keeps and the tables given, with their numbers beginning anew. */

@@ -1,0 +1,5 @@
+/** Puts the dashboard onto its page. */
+import { render } from "preact";
+import { App } from "./app.tsx";
+
+render(<App />, document.getElementById("app")!);
