@@ -216,3 +216,43 @@ describe("what has to be read", () => {
     expect(versionsOf(tags, gomodAt, root).versions).toEqual([]);
   });
 });
+
+describe("tags as they are found in the wild", () => {
+  it("of etcd: modules of the third major version in directories, and what only looks like a version", () => {
+    const etcd = "go.etcd.io/etcd";
+    const names = [
+      "0",
+      "v3.2.0+git",
+      "v3.2.10_plus_git",
+      "v2.3.8",
+      "v3.5.0",
+      "api/v3.5.0-alpha.0",
+      "client/pkg/v3.5.0",
+    ];
+    const declared: Repository = {
+      ...Object.fromEntries(names.map((name) => [name, {}])),
+      "v3.5.0": { "": `${etcd}/v3` },
+      "api/v3.5.0-alpha.0": { api: `${etcd}/api/v3` },
+      "client/pkg/v3.5.0": { "client/pkg": `${etcd}/client/pkg/v3` },
+    };
+    expect(seen(declared, "github.com/etcd-io/etcd")).toEqual([
+      "github.com/etcd-io/etcd@v2.3.8+incompatible",
+      `${etcd}/api/v3@v3.5.0-alpha.0`,
+      `${etcd}/client/pkg/v3@v3.5.0`,
+      `${etcd}/v3@v3.5.0`,
+    ]);
+  });
+
+  it("of others: notes, other languages, four numbers, no v", () => {
+    const names = [
+      "v0.2.1.1",
+      "py/1.33.10",
+      "ent-changelog-1.14.11",
+      "last-go-modable",
+      "tags/old-stable-website",
+      "0.0.5",
+    ];
+    expect(needed(...names)).toEqual([]);
+    expect(needed("bridge/opencensus/examples/bridge/v0.14.0")).toHaveLength(1);
+  });
+});
