@@ -26,7 +26,7 @@ const samples: EventFields = {
   handed_back: { count: 2 },
   claim: { count: 500, ms: 3 },
   commit: { pulls: 20, rows: 400, ms: 9 },
-  upstream_call: { upstream: "api.github.com", status: 304, bytes: 0, ms: 80, cost: 1, wait_ms: 0 },
+  upstream_call: { upstream: "api.github.com", status: 304, bytes: 0, ms: 80, cost: 1, wait_ms: 0, took: [] },
   upstream_closed: { upstream: "api.github.com", reason: "it asked us to wait", wait_ms: 60_000 },
   breaker_changed: {
     upstream: "api.github.com",

@@ -48,7 +48,16 @@ export interface EventFields {
   /** One transaction of pulls' batches and outcomes. */
   commit: { pulls: number; rows: number; ms: number };
   /** One call to an upstream; `status` is 0 when there was no answer. */
-  upstream_call: { upstream: string; status: number; bytes: number; ms: number; cost: number; wait_ms: number };
+  upstream_call: {
+    upstream: string;
+    status: number;
+    bytes: number;
+    ms: number;
+    cost: number;
+    wait_ms: number;
+    /** What it took of which budget, and in the how manieth window. */
+    took: { budget: string; cost: number; window: number }[];
+  };
   /** Nothing is sent to an upstream until it opens again; `error_code` says whether that is waiting or trouble. */
   upstream_closed: { upstream: string; reason: string; wait_ms: number; error_code?: string };
   /** An upstream is believed down, is tested by one call, or is believed well again. */

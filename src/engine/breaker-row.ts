@@ -44,9 +44,11 @@ async function writeBreaker(
        set breaker = ${state}, breaker_no = breaker_no + 1, failing = ${failing}::bigint[], strikes = ${strikes}::int,
            struck_at = case when ${struck} then tidemark.now() else struck_at end,
            closed_until = case when ${closed_ms === null} or ${closed_ms === 0} and closed_reason <> '' then closed_until
-                               when ${closed_ms !== 0} then greatest(closed_until, ${until}) end,
+                               when ${closed_ms !== 0} then greatest(closed_until, ${until})
+                               when asked_until > tidemark.now() then asked_until end,
            closed_reason = case when ${closed_ms === null} or ${closed_ms === 0} and closed_reason <> '' or ${closed_ms !== 0} and closed_until > ${until}
-                                then closed_reason when ${closed_ms !== 0} then ${reason} end,
+                                then closed_reason when ${closed_ms !== 0} then ${reason}
+                                when asked_until > tidemark.now() then asked_reason end,
            closed_at = case when ${closed_ms !== null && closed_ms > 0} then tidemark.now() else closed_at end,
            other_well_at = case when ${well} and well_by is distinct from ${resource}::bigint then well_at else other_well_at end,
            well_by = case when ${well} then ${resource}::bigint else well_by end,

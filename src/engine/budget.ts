@@ -9,19 +9,24 @@ export async function declareBudgets(db: Queryable, rows: BudgetRow[]): Promise<
     const { share, reserved, capacity } = row;
     const full = row.shape === "pace" ? capacity : capacity.map(() => 0);
     await db.query(sql`
-      insert into tidemark.budget as b (budget, upstream, shape, room, per_ms, period_ms, life_ms, share, reserved, capacity,
+      insert into tidemark.budget as b (budget, upstream, shape, room, burst, per_ms, period_ms, life_ms, share, reserved, capacity,
                                         level, refused_at, refused_ms)
-      values (${row.budget}, ${row.upstream}, ${row.shape}, ${row.room}::float8, ${row.per_ms}::float8, ${row.period_ms}::float8,
-              ${row.life_ms}::float8, ${share}::text[], ${reserved}::float8[], ${capacity}::float8[], ${full}::float8[],
+      values (${row.budget}, ${row.upstream}, ${row.shape}, ${row.room}::float8, ${row.burst}::float8, ${row.per_ms}::float8,
+              ${row.period_ms}::float8, ${row.life_ms}::float8, ${share}::text[], ${reserved}::float8[], ${capacity}::float8[], ${full}::float8[],
               array_fill('-infinity'::timestamptz, array[${share.length}::int]), array_fill(0::float8, array[${share.length}::int]))
       on conflict (budget) do update
-         set shape = excluded.shape, room = excluded.room, per_ms = excluded.per_ms, period_ms = excluded.period_ms,
-             life_ms = excluded.life_ms, share = excluded.share, reserved = excluded.reserved, capacity = excluded.capacity,
+         set shape = excluded.shape, room = excluded.room, burst = excluded.burst, per_ms = excluded.per_ms,
+             period_ms = excluded.period_ms, life_ms = excluded.life_ms, share = excluded.share, reserved = excluded.reserved, capacity = excluded.capacity,
              level = array_fill(0::float8, array[${share.length}::int]), lent = 0, at = tidemark.now(),
              foreign_used = case when b.shape = 'window' then b.foreign_used + (select sum(l) from unnest(b.level) as l) else 0 end,
+             -- Which share spent it is not known any more, but until when it counts is.
+             window_until = case when b.told then b.window_until else greatest(b.window_until, (select max(o) from unnest(b.out_until) as o)) end,
+             out_share = case when b.shape = 'pace' then b.out_share else '{}' end,
+             out_units = case when b.shape = 'pace' then b.out_units else '{}' end,
+             out_until = case when b.shape = 'pace' then b.out_until else '{}' end,
              refused_at = excluded.refused_at, refused_ms = excluded.refused_ms
-       where (b.shape, b.room, b.per_ms, b.period_ms, b.life_ms, b.share, b.reserved, b.capacity) is distinct from
-             (excluded.shape, excluded.room, excluded.per_ms, excluded.period_ms, excluded.life_ms, excluded.share,
+       where (b.shape, b.room, b.burst, b.per_ms, b.period_ms, b.life_ms, b.share, b.reserved, b.capacity) is distinct from
+             (excluded.shape, excluded.room, excluded.burst, excluded.per_ms, excluded.period_ms, excluded.life_ms, excluded.share,
               excluded.reserved, excluded.capacity)`);
   }
 }
@@ -41,8 +46,12 @@ export interface Ask {
   /** What an older grant left unspent, and of which window. */
   back: number[];
   back_no: bigint[];
+  /** How long ago that was drawn, at most. */
+  back_age_ms: number;
   /** How long a call that is out counts as such without being renewed. */
   flight_ms: number;
+  /** How long the grant should live at least, where answers come late; it is counted for as long. */
+  wanted_ms: number;
 }
 
 export interface Taken {
@@ -74,7 +83,7 @@ export async function takeBudgets(db: Queryable, ask: Ask): Promise<Taken> {
     select granted, nos, flights, life_ms, wait_ms, refused, why, said, per_ms, breaker, failing, known
       from tidemark.take(${ask.upstream}, ${ask.probe}, ${ask.budgets}::text[], ${ask.share}, ${ask.need}::float8[],
                          ${ask.demand}::float8[], ${ask.ahead}::float8[], ${ask.back}::float8[], ${ask.back_no}::bigint[],
-                         ${ask.flight_ms}::float8)`);
+                         ${ask.flight_ms}::float8, ${ask.wanted_ms}::float8, ${ask.back_age_ms}::float8)`);
   return rows[0]!;
 }
 
@@ -83,11 +92,13 @@ export interface Units {
   budgets: string[];
   units: number[];
   nos: bigint[];
+  /** How long ago it was taken, at most. */
+  age_ms: number;
 }
 
-export async function giveBack(db: Queryable, share: string, { budgets, units, nos }: Units): Promise<void> {
+export async function giveBack(db: Queryable, share: string, { budgets, units, nos, age_ms }: Units): Promise<void> {
   await db.query(sql`
-    select tidemark.give_back(${budgets}::text[], ${share}, ${units}::float8[], ${nos}::bigint[])::text as done`);
+    select tidemark.give_back(${budgets}::text[], ${share}, ${units}::float8[], ${nos}::bigint[], ${age_ms}::float8)::text as done`);
 }
 
 /** What an upstream says of one of its budgets. */

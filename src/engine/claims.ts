@@ -17,6 +17,8 @@ export interface ClaimParts {
   lanes: Lanes;
   clock: Clock;
   slots: number;
+  /** Upstreams that this worker alone cannot call. */
+  barred?(upstream: string): boolean;
 }
 
 /** What a worker is busy with: how many pulls of a lane, and how many that people asked for. */
@@ -54,10 +56,11 @@ export class Claims {
 
   /** The lanes that could take something into `free` slots, and from where on each is looked at. */
   marked(free: number, held: Busy): Marked[] {
-    const { lanes, slots } = this.#parts;
+    const { lanes, slots, barred } = this.#parts;
     const routine = free - this.#reserve(free, held);
     return lanes
       .rows()
+      .filter((row) => !barred?.(row.upstream))
       .filter((row) => lanes.slots(row, slots) > held.busy(row) && (row.urgency === "asked" ? free : routine) > 0)
       .map(({ lane_id }) => ({ lane_id, mark: this.mark(lane_id) }));
   }

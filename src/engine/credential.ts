@@ -3,7 +3,7 @@ import { createHmac, randomBytes } from "node:crypto";
 import sql from "sql-template-tag";
 import type { Clock } from "../clock.ts";
 import type { Answer, Upstream, UpstreamCredentials } from "../contract.ts";
-import { TidemarkError } from "../errors.ts";
+import { hasCode, TidemarkError } from "../errors.ts";
 import type { Events } from "../events.ts";
 import type { HostTokens } from "../secrets.ts";
 import type { Db, Queryable } from "../store/db.ts";
@@ -12,9 +12,13 @@ import type { Db, Queryable } from "../store/db.ts";
 const BELIEVE_MS = 30_000;
 /** A refused token is tried again after an hour: a person may have given it back its rights, or its upstream was mistaken. */
 const REVOKED_HOURS = 1;
+/** A token that no process named for so long is nobody's any more; each names those that it uses often enough. */
+const USED_MINUTES = 15;
+/** Whoever is behind tokens that do not say: they may all be one, so they share one quota. */
+const UNKNOWN = "unknown";
 
 export interface Credential {
-  /** Who is behind the token; a name made of its digest where nobody knows. */
+  /** Who is behind the token; a name made of its digest where each token is its own account. */
   account: string;
   digest: string;
   header: Record<string, string>;
@@ -39,14 +43,17 @@ export type AskWith = (url: string, header: Record<string, string>) => Promise<A
 export class Credentials {
   readonly #parts: CredentialParts;
   readonly #known = new Map<string, { at_ms: number; pool: Promise<Credential[]> }>();
-  readonly #unlearned = new Map<string, number>();
+  readonly #unlearned = new Map<string, { at_ms: number; why: TidemarkError }>();
   #key: Promise<string> | null = null;
 
   constructor(parts: CredentialParts) {
     this.#parts = parts;
   }
 
-  /** The tokens for a call, one for each account; null where calls to it are made without one. */
+  /**
+   * The tokens for a call, one for each account; null where calls to it are made without one. Throws UpstreamBusy where there are
+   * only some of which it cannot be learned now whose they are.
+   */
   async pool(upstream: Upstream, target: URL, ask: AskWith): Promise<Credential[] | null> {
     const declared = upstream.credentials;
     if (!declared || !mayGoTo(declared, target)) return null;
@@ -71,51 +78,90 @@ export class Credentials {
     const { db } = this.#parts;
     this.#key ??= digestKey(db);
     const key = await this.#key;
+    const digests = tokens.map((token) => digestOf(key, host, token));
+    await rememberUsed(db, host, digests);
     const known = new Map((await readKnown(db, host)).map((row) => [row.digest, row]));
     const byAccount = new Map<string, Credential>();
-    for (const token of tokens) {
-      const digest = digestOf(key, host, token);
+    let unlearned: TidemarkError | null = null;
+    for (const [i, token] of tokens.entries()) {
+      const digest = digests[i]!;
       const row = known.get(digest);
       if (row?.revoked) continue;
       const header = declared.header?.(token) ?? { authorization: `Bearer ${token}` };
       const account = row?.account ?? (await this.#learn(declared, host, digest, header, ask));
+      if (account instanceof TidemarkError) unlearned ??= account;
       // Two tokens of one account share its quota: one of them is enough.
-      if (account !== null && !byAccount.has(account)) byAccount.set(account, { account, digest, header });
+      else if (account !== null && !byAccount.has(account)) byAccount.set(account, { account, digest, header });
     }
+    if (byAccount.size === 0 && unlearned) throw unlearned;
     return [...byAccount.values()];
   }
 
-  /** Whose token it is, by asking; while that fails it stands for itself. Null when the token is refused. */
+  /**
+   * Whose token it is, by asking. Null when the token is refused. While asking fails it is not used: it may be another token of an account that
+   * we have, and would spend that one's quota a second time. Where the upstream never says, all such tokens count as one account.
+   */
   async #learn(
     declared: UpstreamCredentials,
     host: string,
     digest: string,
     header: Record<string, string>,
     ask: AskWith,
-  ): Promise<string | null> {
+  ): Promise<string | TidemarkError | null> {
     const { db, clock } = this.#parts;
     const own = `token-${digest.slice(0, 8)}`;
     if (!declared.account) return own;
-    if (clock.elapsed_ms() - (this.#unlearned.get(digest) ?? Number.NEGATIVE_INFINITY) < BELIEVE_MS) return own;
+    const failed = this.#unlearned.get(digest);
+    if (failed && clock.elapsed_ms() - failed.at_ms < BELIEVE_MS) return failed.why;
     try {
       const account = await declared.account((url) => ask(url, header));
       await rememberAccount(db, host, digest, account);
       return account;
     } catch (thrown) {
-      if (thrown instanceof TidemarkError && thrown.code === "UpstreamForbids") {
-        await this.revoke(host, { account: own, digest, header });
+      if (hasCode(thrown, "UpstreamForbids")) {
+        await this.#revoke(host, { account: own, digest });
         return null;
       }
-      this.#unlearned.set(digest, clock.elapsed_ms());
-      return own;
+      if (!(thrown instanceof TidemarkError) || thrown.code === "UpstreamChanged") return UNKNOWN;
+      const why = new TidemarkError(
+        "UpstreamBusy",
+        `Whose the tokens for ${host} are could not be asked, so that they are not used yet: ${thrown.message}`,
+        { wait_ms: Math.max(thrown.wait_ms ?? 0, BELIEVE_MS) },
+      );
+      this.#unlearned.set(digest, { at_ms: clock.elapsed_ms(), why });
+      return why;
     }
   }
 
-  /** The upstream refuses this token: it drops out, for every worker. */
-  async revoke(host: string, { account, digest }: Credential): Promise<void> {
+  /**
+   * Whether a token that was refused is good all the same, because the upstream still says whose it is: then what was asked for is at
+   * fault. Otherwise it drops out, for every worker.
+   */
+  async isGood(
+    declared: UpstreamCredentials,
+    credential: Credential,
+    ask: (url: string) => Promise<Answer>,
+  ): Promise<boolean> {
+    const asked = await declared.account?.(ask).catch(() => null);
+    if (typeof asked === "string") return true;
+    await this.#revoke(declared.host.toLowerCase(), credential);
+    return false;
+  }
+
+  async #revoke(host: string, { account, digest }: Pick<Credential, "account" | "digest">): Promise<void> {
     const { db, events } = this.#parts;
-    this.#known.delete(host.toLowerCase());
-    if (await rememberRevoked(db, host.toLowerCase(), digest)) events.emit("credential_revoked", { host, account });
+    this.#known.delete(host);
+    if (await rememberRevoked(db, host, digest)) events.emit("credential_revoked", { host, account });
+  }
+
+  /** Whether a token that another process uses is good, as far as is known. */
+  async othersWork(of: string): Promise<boolean> {
+    const { db, tokens } = this.#parts;
+    const host = of.toLowerCase();
+    this.#key ??= digestKey(db);
+    const key = await this.#key;
+    const mine = (tokens[host] ?? []).map((token) => digestOf(key, host, token));
+    return anyoneGood(db, host, mine);
   }
 }
 
@@ -145,6 +191,22 @@ async function readKnown(db: Queryable, host: string): Promise<Known[]> {
     select digest, account, coalesce(revoked_at > tidemark.now() - ${REVOKED_HOURS}::int * interval '1 hour', false) as revoked
       from tidemark.credential where host = ${host}`);
   return rows;
+}
+
+/** Says that these are in use; seldom, since nobody minds a few minutes. */
+async function rememberUsed(db: Queryable, host: string, digests: string[]): Promise<void> {
+  await db.query(sql`
+    insert into tidemark.credential as c (host, digest) select distinct ${host}, d from unnest(${digests}::text[]) as d order by d
+    on conflict (host, digest) do update set seen_at = tidemark.now()
+     where c.seen_at < tidemark.now() - ${USED_MINUTES}::int / 3 * interval '1 minute'`);
+}
+
+async function anyoneGood(db: Queryable, host: string, but: string[]): Promise<boolean> {
+  const { rows } = await db.query(sql`
+    select digest from tidemark.credential
+     where host = ${host} and digest <> all(${but}::text[]) and seen_at > tidemark.now() - ${USED_MINUTES}::int * interval '1 minute'
+       and (revoked_at is null or revoked_at <= tidemark.now() - ${REVOKED_HOURS}::int * interval '1 hour') limit 1`);
+  return rows.length > 0;
 }
 
 async function rememberAccount(db: Queryable, host: string, digest: string, account: string): Promise<void> {

@@ -1,10 +1,10 @@
 /** One line of calls that take the same: small grants drawn ahead, waited for, spent, and given back when they are left over. */
 import type { Clock } from "../clock.ts";
-import { TidemarkError } from "../errors.ts";
+import type { TidemarkError } from "../errors.ts";
 import type { Db } from "../store/db.ts";
 import { declareBudgets, giveBack, type Taken, takeBudgets } from "./budget.ts";
-import { Purses } from "./grant-purse.ts";
-import type { BudgetRow } from "./share.ts";
+import { busy, type Permit, type Wish } from "./grant-permit.ts";
+import { Purses, wantedLife_ms } from "./grant-purse.ts";
 
 /** A longer wait ends the pull with `later` and frees its slot. */
 export const WAIT_HERE_MS = 250;
@@ -16,27 +16,6 @@ const BELIEVE_MS = 1_000;
 const PROBED_MS = 2_000;
 /** A call that is out and not renewed for so long was a dead worker's. */
 export const FLIGHT_MS = 10_000;
-
-/** What a call takes: the same budgets and the same share stand in one line. */
-export interface Wish {
-  upstream: string;
-  budgets: BudgetRow[];
-  /** What it costs of each. */
-  costs: number[];
-  share: string;
-}
-
-/** The right to make one call, until a time of this process. */
-export interface Permit {
-  wish: Wish;
-  nos: bigint[];
-  until_ms: number;
-  flights: bigint[];
-  probe: boolean;
-  waited_ms: number;
-  /** How many resources were failing there when the grant was drawn. */
-  failing: number;
-}
 
 export interface GrantParts {
   db: Db;
@@ -50,6 +29,8 @@ export interface GrantParts {
 interface Waiter {
   costs: number[];
   since_ms: number;
+  /** A longer wait it does not wait for here. */
+  patience_ms: number;
   signal: AbortSignal;
   resolve(permit: Permit): void;
   reject(reason: unknown): void;
@@ -70,6 +51,8 @@ export class Line {
   #declared = false;
   #tidying: AbortController | null = null;
   #refused: { taken: Taken; at_ms: number; turned_away: number } | null = null;
+  /** How long grants should live at least: longer than usual while the database is slow. */
+  #wanted_ms = 0;
 
   constructor(parts: GrantParts, wish: Wish) {
     this.#parts = parts;
@@ -83,16 +66,16 @@ export class Line {
     return this.#purses.current === null && this.#queue.length === 0 && !this.#pumping;
   }
 
-  take(costs: number[], signal: AbortSignal): Permit | Promise<Permit> {
+  take(costs: number[], signal: AbortSignal, patience_ms = WAIT_HERE_MS): Permit | Promise<Permit> {
     const now_ms = this.#parts.clock.elapsed_ms();
     if (this.#queue.length === 0) {
       const permit = this.#spend(costs, now_ms, 0);
       if (permit) return permit;
     }
     const known_ms = this.#knownWait_ms(now_ms);
-    if (known_ms >= WAIT_HERE_MS) throw this.#busy(this.#refused!.taken, known_ms, costs);
+    if (known_ms >= patience_ms) throw this.#busy(this.#refused!.taken, known_ms, costs);
     return new Promise((resolve, reject) => {
-      this.#queue.push({ costs, since_ms: now_ms, signal, resolve, reject });
+      this.#queue.push({ costs, since_ms: now_ms, patience_ms, signal, resolve, reject });
       void this.#pump();
     });
   }
@@ -112,9 +95,9 @@ export class Line {
     const purse = this.#purses.spend(costs, now_ms);
     if (!purse) return null;
     if (!this.#refilling && !this.#pumping && this.#purses.low(now_ms)) void this.#refill();
-    const { nos, until_ms, failing } = purse;
+    const { nos, asked_ms, until_ms, failing } = purse;
     const wish = costs === this.#wish.costs ? this.#wish : { ...this.#wish, costs };
-    return { wish, nos, until_ms, flights: [], probe: false, waited_ms, failing };
+    return { wish, nos, asked_ms, until_ms, flights: [], probe: false, waited_ms, failing };
   }
 
   /** Draws the next grant while this one is still being spent; what comes of it is seen when it is needed. */
@@ -123,10 +106,10 @@ export class Line {
     const need = this.#purses.usual;
     const voided = this.#voided;
     try {
-      const { taken, before_ms } = await this.#ask(need, need, false);
+      const { taken, asked_ms } = await this.#ask(need, need, false);
       const granted = taken.known === this.#names.length && taken.wait_ms === 0;
       // What was drawn before we were told to stop is not spent.
-      if (granted && voided === this.#voided) this.#keep(taken, before_ms);
+      if (granted && voided === this.#voided) this.#keep(taken, asked_ms);
     } catch {
       // Whoever has to wait will learn why.
     } finally {
@@ -173,21 +156,37 @@ export class Line {
     const first = this.#queue[0]!;
     const all = first.costs.map((_, k) => this.#queue.reduce((sum, waiter) => sum + waiter.costs[k]!, 0));
     this.#purses.advance();
-    const { taken, before_ms } = await this.#ask(first.costs, this.#single || probe ? first.costs : all, probe);
+    const voided = this.#voided;
+    const { taken, asked_ms } = await this.#ask(first.costs, this.#single || probe ? first.costs : all, probe);
     this.#declared = taken.known === this.#names.length;
     if (!this.#declared) return;
     if (taken.wait_ms > 0) return this.#wait(taken, probe);
     this.#refused = null;
     const { nos, failing, flights } = taken;
-    if (!this.#single && !probe) this.#keep(taken, before_ms);
-    else this.#give(first, { nos, until_ms: before_ms + taken.life_ms, failing, flights, probe });
+    if (!this.#single && !probe) {
+      this.#keep(taken, asked_ms);
+      // It was granted before we were told to stop: it goes back.
+      if (voided !== this.#voided) this.#purses.advance();
+    } else this.#give(first, { nos, asked_ms, until_ms: asked_ms + taken.life_ms, failing, flights, probe });
   }
 
-  async #ask(need: number[], demand: number[], probe: boolean): Promise<{ taken: Taken; before_ms: number }> {
+  /** Whoever tests an upstream still does when its permit is too old; it stands in no line, since there is none. */
+  async testAgain(costs: number[]): Promise<Permit> {
+    const { taken, asked_ms } = await this.#ask(costs, costs, true);
+    if (taken.wait_ms > 0) {
+      await this.#parts.leave(this.#wish.upstream);
+      throw this.#busy(taken, taken.wait_ms, costs);
+    }
+    const { nos, failing, flights, life_ms } = taken;
+    const until_ms = asked_ms + life_ms;
+    return { wish: { ...this.#wish, costs }, nos, asked_ms, until_ms, failing, flights, probe: true, waited_ms: 0 };
+  }
+
+  async #ask(need: number[], demand: number[], probe: boolean): Promise<{ taken: Taken; asked_ms: number }> {
     const { clock, db } = this.#parts;
-    const before_ms = clock.elapsed_ms();
+    const asked_ms = clock.elapsed_ms();
     const life_ms = Math.min(...this.#wish.budgets.map((b) => b.life_ms), 500);
-    const back = this.#purses.back(this.#names);
+    const back = this.#purses.back(this.#names, asked_ms);
     const taken = await takeBudgets(db, {
       upstream: this.#wish.upstream,
       probe,
@@ -195,21 +194,24 @@ export class Line {
       share: this.#wish.share,
       need,
       demand,
-      ahead: this.#single || probe ? need.map(() => 0) : this.#purses.ahead(before_ms, life_ms),
+      ahead: this.#single || probe ? need.map(() => 0) : this.#purses.ahead(asked_ms, life_ms),
       back: back?.units ?? need.map(() => 0),
       back_no: back?.nos ?? need.map(() => 0n),
-      flight_ms: FLIGHT_MS,
+      back_age_ms: back?.age_ms ?? 0,
+      flight_ms: FLIGHT_MS + this.#wanted_ms,
+      wanted_ms: this.#wanted_ms,
     });
-    return { taken, before_ms };
+    this.#wanted_ms = wantedLife_ms(clock.elapsed_ms() - asked_ms, life_ms, this.#wanted_ms);
+    return { taken, asked_ms };
   }
 
-  #keep({ granted, nos, failing, life_ms }: Taken, before_ms: number): void {
+  #keep({ granted, nos, failing, life_ms }: Taken, asked_ms: number): void {
     // From before we asked: the database's moment was no earlier, so no call leaves later than its grant lives.
-    const until_ms = before_ms + life_ms;
-    this.#purses.put({ units: [...granted], granted, nos, failing, life_ms, until_ms }, before_ms);
+    const until_ms = asked_ms + life_ms;
+    this.#purses.put({ units: [...granted], granted, nos, failing, life_ms, asked_ms, until_ms });
   }
 
-  #give(first: Waiter, granted: Pick<Permit, "nos" | "until_ms" | "failing" | "flights" | "probe">): void {
+  #give(first: Waiter, granted: Omit<Permit, "wish" | "waited_ms">): void {
     this.#queue.shift();
     const waited_ms = this.#parts.clock.elapsed_ms() - first.since_ms;
     first.resolve({ ...granted, wish: { ...this.#wish, costs: first.costs }, waited_ms });
@@ -229,7 +231,7 @@ export class Line {
     const patient: Waiter[] = [];
     for (const waiter of this.#queue) {
       const here_ms = now_ms - waiter.since_ms + wait_ms + this.#behind_ms(told, patient.length, waiter.costs);
-      if (here_ms < WAIT_HERE_MS) patient.push(waiter);
+      if (here_ms < waiter.patience_ms) patient.push(waiter);
       else waiter.reject(this.#busy(told, wait_ms, waiter.costs));
     }
     this.#queue = patient;
@@ -264,7 +266,7 @@ export class Line {
 
   async #return(): Promise<void> {
     this.#purses.advance();
-    const back = this.#purses.back(this.#names);
+    const back = this.#purses.back(this.#names, this.#parts.clock.elapsed_ms());
     // What cannot be given back counts as spent.
     if (back) await giveBack(this.#parts.db, this.#wish.share, back).catch(() => undefined);
   }
@@ -281,20 +283,4 @@ export class Line {
     this.#tidying?.abort();
     while (this.#purses.current) await this.#return();
   }
-}
-
-/** Being put off, as an error that ends a pull with `later`. */
-export function busy(wish: Pick<Wish, "upstream" | "share">, taken: Taken, wait_ms: number): TidemarkError {
-  const of = wish.share === "" ? "" : ` in its share "${wish.share}"`;
-  const sentences = {
-    spent: `The allowance of ${taken.refused} is spent${of}.`,
-    out: `As many calls to ${taken.refused} are out as may be at once.`,
-    closed: taken.said ?? `${taken.refused} is closed.`,
-    shut: taken.said ?? `${wish.upstream} is closed.`,
-    probe: `${wish.upstream} is believed down, and one call is testing it.`,
-  };
-  return new TidemarkError("UpstreamBusy", sentences[taken.why ?? "spent"], {
-    wait_ms,
-    details: { upstream: wish.upstream, budget: taken.refused, why: taken.why },
-  });
 }

@@ -6,6 +6,8 @@ export interface Purse {
   /** As drawn. */
   granted: number[];
   nos: bigint[];
+  /** When it was asked for: the database's moment was no earlier. */
+  asked_ms: number;
   until_ms: number;
   life_ms: number;
   failing: number;
@@ -15,11 +17,23 @@ export interface Purse {
 const BUSY_CALLS = 8;
 /** How much more than was just spent a busy line may draw ahead. */
 const BUSY_GROWTH = 4;
+/** A database that takes longer than a quarter of this is out of order. */
+const WANTED_MS_MAX = 65_536;
+
+/**
+ * How long a grant should live, by how long the last answer took, so that a call that waits for it can still leave in time however
+ * slow the database is; 0 where its usual life will do. Powers of two: each kind is a line in the budget's row.
+ */
+export function wantedLife_ms(took_ms: number, life_ms: number, wanted_ms: number): number {
+  const needed_ms = 4 * took_ms > life_ms ? 2 ** Math.ceil(Math.log2(4 * took_ms)) : 0;
+  const fading_ms = wanted_ms / 2 > life_ms ? wanted_ms / 2 : 0;
+  return Math.min(WANTED_MS_MAX, Math.max(needed_ms, fading_ms));
+}
 
 export class Purses {
   #current: Purse | null = null;
   #next: Purse | null = null;
-  #leftover: Pick<Purse, "units" | "nos"> | null = null;
+  #leftover: Pick<Purse, "units" | "nos" | "asked_ms"> | null = null;
   #drawn_ms = Number.NEGATIVE_INFINITY;
   #spent: number[];
   #calls = 0;
@@ -66,8 +80,8 @@ export class Purses {
   }
 
   /** A grant was drawn: it is the next, or the current one where there is none. */
-  put(purse: Purse, drawn_ms: number): void {
-    this.#drawn_ms = drawn_ms;
+  put(purse: Purse): void {
+    this.#drawn_ms = purse.asked_ms;
     this.#spent = this.#spent.map(() => 0);
     this.#calls = 0;
     if (this.#current && this.#next) this.advance();
@@ -83,14 +97,15 @@ export class Purses {
     if (!old?.units.some((n) => n > 0)) return;
     const left = this.#leftover;
     const same = left?.nos.every((no, k) => no === old.nos[k]);
-    this.#leftover = { nos: old.nos, units: old.units.map((n, k) => n + (same ? left!.units[k]! : 0)) };
+    const asked_ms = same ? left!.asked_ms : old.asked_ms;
+    this.#leftover = { nos: old.nos, asked_ms, units: old.units.map((n, k) => n + (same ? left!.units[k]! : 0)) };
   }
 
   /** What is to go back, to be asked for once. */
-  back(names: string[]): Units | null {
+  back(names: string[], now_ms: number): Units | null {
     const left = this.#leftover;
     this.#leftover = null;
-    return left && { budgets: names, units: left.units, nos: left.nos };
+    return left && { budgets: names, units: left.units, nos: left.nos, age_ms: now_ms - left.asked_ms };
   }
 
   clear(): void {

@@ -1,6 +1,7 @@
 /** Every grant of this process, found by what a call takes, so that the hot path does not ask the database each time. */
 import { giveBack } from "./budget.ts";
-import { type GrantParts, Line, type Permit, type Wish } from "./grant-line.ts";
+import { type GrantParts, Line } from "./grant-line.ts";
+import type { Permit, Wish } from "./grant-permit.ts";
 
 const LINES_MOST = 10_000;
 
@@ -13,8 +14,13 @@ export class Grants {
     this.#parts = parts;
   }
 
-  take(wish: Wish, signal: AbortSignal): Permit | Promise<Permit> {
-    return this.#line(wish).take(wish.costs, signal);
+  take(wish: Wish, signal: AbortSignal, patience_ms?: number): Permit | Promise<Permit> {
+    return this.#line(wish).take(wish.costs, signal, patience_ms);
+  }
+
+  /** For the one call that tests an upstream, when its permit is too old. */
+  testAgain(wish: Wish): Promise<Permit> {
+    return this.#line(wish).testAgain(wish.costs);
   }
 
   #line(wish: Wish): Line {
@@ -32,7 +38,8 @@ export class Grants {
   async settle(permit: Permit, units: number[]): Promise<void> {
     if (units.every((n) => n === 0)) return;
     const { budgets, share } = permit.wish;
-    await giveBack(this.#parts.db, share, { budgets: budgets.map((b) => b.budget), units, nos: permit.nos });
+    const age_ms = this.#parts.clock.elapsed_ms() - permit.asked_ms;
+    await giveBack(this.#parts.db, share, { budgets: budgets.map((b) => b.budget), units, nos: permit.nos, age_ms });
   }
 
   /** What was drawn of this budget, or of all of this upstream's, or of everything, is not spent any more. */

@@ -8,6 +8,8 @@ export interface BudgetRow {
   upstream: string;
   shape: "pace" | "window" | "gap" | "flights" | "account";
   room: number;
+  /** pace: as declared; the room is smaller. */
+  burst: number | null;
   per_ms: number;
   period_ms: number;
   life_ms: number;
@@ -18,8 +20,10 @@ export interface BudgetRow {
 
 /** A grant that is older is not spent any more: another worker's closing is obeyed after that at the latest. */
 export const LIFE_MS_MAX = 500;
-/** Below it nothing is drawn ahead: a call that was allowed is sent within this time, or asks again. */
+/** Below it nothing is drawn ahead, and the room is the whole burst … */
 const LIFE_MS_MIN = 100;
+/** … but for as long as a call may be on its way the bucket does not fill: that time is lost for the pace, so it is short. */
+const LIFE_MS_ALONE = 20;
 const ROUNDING = 1e-9;
 
 function invalid(sentence: string): never {
@@ -56,7 +60,8 @@ export function budgetName(upstream: Upstream, name: string, key: string | null)
 }
 
 export function budgetRow(upstream: Upstream, name: string, budget: Budget, key: string | null): BudgetRow {
-  const row = { budget: budgetName(upstream, name, key), upstream: upstream.name, per_ms: 0, period_ms: 0 };
+  const own = { budget: budgetName(upstream, name, key), upstream: upstream.name };
+  const row = { ...own, burst: null, per_ms: 0, period_ms: 0 };
   const shares = sharesOf(upstream);
   switch (budget.shape) {
     case "pace":
@@ -79,8 +84,8 @@ export function budgetRow(upstream: Upstream, name: string, budget: Budget, key:
 const alone = { life_ms: LIFE_MS_MAX, share: [""], reserved: [1], capacity: [1] };
 
 /**
- * A call may leave as late as its grant lives. In any stretch of time W the upstream then sees room + rate × (W + life); with the
- * room that much smaller than the burst that is burst + rate × W, as declared.
+ * A call may leave as late as its grant lives, and what is in the buckets and what is out are never more than the burst. With the room
+ * smaller than the burst by what flows in during such a life, buckets go on filling while calls are out.
  */
 function paced(name: string, per_ms: number, burst: number, reserved: number[]) {
   if (!(per_ms > 0)) invalid(`The pace of ${name} must be above 0.`);
@@ -93,8 +98,9 @@ function paced(name: string, per_ms: number, burst: number, reserved: number[]) 
   return {
     shape: "pace" as const,
     room,
+    burst,
     per_ms,
-    life_ms: ahead ? life_ms : LIFE_MS_MIN,
+    life_ms: ahead ? life_ms : LIFE_MS_ALONE,
     capacity: reserved.length === 1 ? [room] : capacities(room, reserved),
   };
 }
@@ -104,11 +110,20 @@ export function flightsRow(upstream: Upstream, most: number): BudgetRow {
   if (!(Number.isInteger(most) && most >= 1))
     invalid(`The concurrency of ${upstream.name} must be a whole number from 1.`);
   const budget = `${upstream.name}/at once`;
-  return { budget, upstream: upstream.name, shape: "flights", room: most, per_ms: 0, period_ms: 0, ...alone };
+  return {
+    budget,
+    upstream: upstream.name,
+    shape: "flights",
+    room: most,
+    burst: null,
+    per_ms: 0,
+    period_ms: 0,
+    ...alone,
+  };
 }
 
 /** No allowance of its own, but it can be closed: what an upstream says to one account holds for all that it does. */
 export function accountRow(upstream: Upstream, account: string): BudgetRow {
   const budget = `${upstream.name}@${account}`;
-  return { budget, upstream: upstream.name, shape: "account", room: 0, per_ms: 0, period_ms: 0, ...alone };
+  return { budget, upstream: upstream.name, shape: "account", room: 0, burst: null, per_ms: 0, period_ms: 0, ...alone };
 }

@@ -3,16 +3,20 @@ import sql from "sql-template-tag";
 import type { Clock } from "../clock.ts";
 import type { FetchRequest, Upstream } from "../contract.ts";
 import { hasCode, TidemarkError } from "../errors.ts";
+import type { Sending } from "../outbound/call.ts";
 import type { Queryable } from "../store/db.ts";
 import { endFlights } from "./budget.ts";
 import type { Credential } from "./credential.ts";
 import type { Grants } from "./grant.ts";
-import type { Permit } from "./grant-line.ts";
-import { type NamedWish, wishOf } from "./upstream-wish.ts";
+import type { Permit } from "./grant-permit.ts";
+import { type NamedWish, spentOnly, wishOf } from "./upstream-wish.ts";
 
 /** How long a ranking of accounts is believed. */
 const RANKED_MS = 500;
+/** How long a redirect waits for its turn. Ending the pull there would begin it anew, and it would never get further. */
+const HOP_WAIT_MS = 10_000;
 
+/** What a call was let go with; the permit is replaced where it grew too old. */
 export interface Admitted {
   permit: Permit;
   wish: NamedWish;
@@ -65,6 +69,33 @@ export class Admission {
       await grants.settle(permit, wish.costs);
       // Or a database that answers slowly would soon count as many calls as may be out, and none of them were made.
       if (permit.flights.length > 0) await endFlights(db, permit.flights);
+    }
+  }
+
+  /**
+   * Right before a request is written, on a connection that stands. A permit that outlived its grant meanwhile goes back and another is
+   * asked for. A redirect, and a call that is sent again, takes for itself.
+   */
+  async atTheDoor(upstream: Upstream, request: FetchRequest, admitted: Admitted, sending: Sending): Promise<void> {
+    const { grants, clock } = this.#parts;
+    const { url, sent, signal } = sending;
+    if (sent > 0) {
+      const wish = spentOnly(wishOf(upstream, url, request, admitted.credential?.account ?? null));
+      for (;;) {
+        const permit = await grants.take(wish, signal, HOP_WAIT_MS);
+        if (clock.elapsed_ms() < permit.until_ms) return;
+        await grants.settle(permit, wish.costs);
+      }
+    }
+    while (clock.elapsed_ms() >= admitted.permit.until_ms) {
+      const { permit } = admitted;
+      const wish = spentOnly(admitted.wish);
+      const back = permit.wish.budgets.map((b, k) => (wish.budgets.includes(b) ? permit.wish.costs[k]! : 0));
+      await grants.settle(permit, back);
+      const next = permit.probe ? await grants.testAgain(wish) : await grants.take(wish, signal);
+      // Its place among those that are out it has kept.
+      admitted.permit = { ...next, flights: permit.flights, waited_ms: permit.waited_ms + next.waited_ms };
+      admitted.wish = wish;
     }
   }
 

@@ -37,5 +37,20 @@ export async function close(db: Queryable, { what, name, wait_ms, reason }: Clos
      where ${key} = ${name}
        and (closed_until is null or closed_until < tidemark.now() + ${ms}::float8 * interval '1 millisecond')
        and (not ${unasked} or closed_until is null or closed_until <= tidemark.now())`);
+  // Beside the time of whoever tests it now, which may be longer, and is forgotten when that is well.
+  if (what === "upstream")
+    await db.query(sql`
+      update tidemark.upstream
+         set asked_until = tidemark.now() + ${ms}::float8 * interval '1 millisecond', asked_reason = ${reason}
+       where upstream = ${name}
+         and (asked_until is null or asked_until < tidemark.now() + ${ms}::float8 * interval '1 millisecond')`);
   return Math.max(ms, closed_ms);
+}
+
+/** For how long an upstream is closed, and why; null when it is not. */
+export async function readShut(db: Queryable, upstream: string): Promise<{ wait_ms: number; reason: string } | null> {
+  const { rows } = await db.query<{ wait_ms: number; reason: string }>(sql`
+    select extract(epoch from closed_until - tidemark.now())::float8 * 1000 as wait_ms, coalesce(closed_reason, '') as reason
+      from tidemark.upstream where upstream = ${upstream} and closed_until > tidemark.now()`);
+  return rows[0] ?? null;
 }

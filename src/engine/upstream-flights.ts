@@ -4,6 +4,7 @@ import { TidemarkError } from "../errors.ts";
 import type { Db } from "../store/db.ts";
 import { endFlights, renewFlights } from "./budget.ts";
 import { FLIGHT_MS } from "./grant-line.ts";
+import type { Permit } from "./grant-permit.ts";
 
 interface Out {
   flights: bigint[];
@@ -24,10 +25,14 @@ export class Flights {
   }
 
   /** Runs a call; its signal aborts when its place may be another's by now. */
-  async during<T>(flights: bigint[], signal: AbortSignal, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  async during<T>(
+    { flights, asked_ms }: Permit,
+    signal: AbortSignal,
+    call: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
     if (flights.length === 0) return call(signal);
     const abort = new AbortController();
-    const out = { flights, until_ms: this.#clock.elapsed_ms() + FLIGHT_MS, abort };
+    const out = { flights, until_ms: asked_ms + FLIGHT_MS, abort };
     this.#out.add(out);
     void this.#renew();
     try {

@@ -1,15 +1,14 @@
 /** What upstreams say about themselves, taken to heart: real costs settled, budgets corrected, and closed for every worker. */
 import type { Clock } from "../clock.ts";
 import type { Answer, FetchRequest, Upstream } from "../contract.ts";
-import type { TidemarkError } from "../errors.ts";
+import { TidemarkError } from "../errors.ts";
 import type { Events } from "../events.ts";
-import type { CallRecord } from "../outbound/call.ts";
 import type { Db } from "../store/db.ts";
 import { saidOf, type Verdict } from "./answer.ts";
 import { correctBudget, type Said } from "./budget.ts";
 import type { Grants } from "./grant.ts";
 import type { Admitted } from "./upstream-admission.ts";
-import { type Closing, close } from "./upstream-closing.ts";
+import { type Closing, close, readShut } from "./upstream-closing.ts";
 import type { Notices } from "./upstream-notices.ts";
 
 /** How often an answer's figures are written down while nothing in them is alarming. */
@@ -35,18 +34,16 @@ export class Listening {
   }
 
   /** After an answer: what the call really cost, and what the upstream says is left. */
-  async settle(costOf: FetchRequest["settle"], admitted: Admitted, answer: Answer, record: CallRecord): Promise<void> {
+  async settle(costOf: FetchRequest["settle"], admitted: Admitted, answer: Answer): Promise<void> {
     const { permit, wish } = admitted;
     const real = answer.status < 400 && costOf ? costOf(answer) : null;
-    const again = record.redirects + (record.repeated ? 1 : 0);
     const back = wish.costs.map((cost, k) => {
       const name = wish.names[k] ?? null;
       const named =
         real === null || name === null ? null : typeof real === "number" ? (k === 0 ? real : null) : real[name];
       // What is no cost, the upstream's mistake or the source's, leaves the estimate: it would spoil the budget for everybody.
       const spent = typeof named === "number" && Number.isFinite(named) && named >= 0 ? named : cost;
-      // A redirect and a call that was sent again were calls, too.
-      return name === null ? 0 : cost - spent - again * cost;
+      return name === null ? 0 : cost - spent;
     });
     await this.#parts.grants.settle(permit, back);
     const names = wish.names.filter((name) => name !== null);
@@ -76,6 +73,17 @@ export class Listening {
       targetsOf(upstream, admitted, said.about).map((target) => this.#close({ ...target, wait_ms, reason })),
     );
     return Math.max(...waits);
+  }
+
+  /** … or all of it, where nothing narrower was called. */
+  closeAll(name: string, { wait_ms, sentence: reason }: Extract<Verdict, { verdict: "busy" }>): Promise<number> {
+    return this.#close({ what: "upstream", name, wait_ms, reason });
+  }
+
+  /** Throws while the upstream is closed. */
+  async requireOpen(name: string): Promise<void> {
+    const shut = await readShut(this.#parts.db, name);
+    if (shut) throw new TidemarkError("UpstreamBusy", shut.reason || `${name} is closed.`, { wait_ms: shut.wait_ms });
   }
 
   async #close(closing: Closing): Promise<number> {

@@ -1,7 +1,7 @@
 /** What one call takes from which budgets, purely: by what its upstream declares and the call says. */
 import type { Budget, FetchRequest, Upstream } from "../contract.ts";
 import { TidemarkError } from "../errors.ts";
-import type { Wish } from "./grant-line.ts";
+import type { Wish } from "./grant-permit.ts";
 import { accountRow, type BudgetRow, budgetRow, flightsRow } from "./share.ts";
 
 /** A wish, with the name that the upstream gives to each of its budgets; null for those that have none. */
@@ -44,6 +44,14 @@ export function wishOf(upstream: Upstream, target: URL, request: FetchRequest, a
     names: [...taken.map((t) => t.name), ...more.map(() => null)],
     narrow: taken.filter((t) => t.narrow).map((t) => t.row.budget),
   };
+}
+
+/** The part of a wish that is spent, without places among those that are out. */
+export function spentOnly(wish: NamedWish): NamedWish {
+  const spent = wish.budgets.map(({ shape }) => shape !== "gap" && shape !== "flights");
+  const { budgets, costs, names } = wish;
+  const part = <T>(all: T[]): T[] => all.filter((_, k) => spent[k]);
+  return { ...wish, budgets: part(budgets), costs: part(costs), names: part(names) };
 }
 
 interface Chosen {

@@ -1,32 +1,31 @@
 /** Every call to an upstream: within its budgets, with the right credential, and closed for the whole fleet when it asks us to wait. */
 import type { Clock } from "../clock.ts";
 import type { Answer, FetchRequest, Upstream } from "../contract.ts";
-import { asTidemarkError, hasCode, TidemarkError } from "../errors.ts";
+import { hasCode, TidemarkError } from "../errors.ts";
 import type { Events } from "../events.ts";
-import type { OutboundAnswer } from "../outbound/call.ts";
-import { Outbound } from "../outbound/client.ts";
+import type { Found, OutboundAnswer } from "../outbound/call.ts";
+import { Outbound, type OutboundParts } from "../outbound/client.ts";
 import { HostSlots } from "../outbound/host-slots.ts";
 import type { HostTokens } from "../secrets.ts";
 import type { Db } from "../store/db.ts";
 import { judge, makeAnswer, type Verdict, withoutQuery } from "./answer.ts";
-import { tell } from "./breaker-row.ts";
 import { Credentials } from "./credential.ts";
 import { Grants } from "./grant.ts";
 import { Admission, type Admitted } from "./upstream-admission.ts";
 import { Flights } from "./upstream-flights.ts";
 import { Listening } from "./upstream-listening.ts";
 import { Notices } from "./upstream-notices.ts";
+import { Telling } from "./upstream-telling.ts";
 
 const TIMEOUT_MS = 30_000;
 /** Calls to one host at once from one process; those beyond wait before they take anything from a budget. */
 const CALLS_PER_HOST = 32;
 /** How many credentials one call tries at most. */
 const CREDENTIALS_TRIED = 20;
-/** How often a success is written down, and how often while somebody says that the upstream fails. */
-const WELL_EVERY_MS = 10_000;
-const WELL_DOUBTED_MS = 250;
-/** A success that was not written down is, when a failure comes so soon after it. */
-const WELL_LATELY_MS = 1_000;
+/** A worker whose tokens are all refused does not claim there for so long, … */
+const BARRED_MS = 60_000;
+/** … and what it had claimed is due again for the others. */
+const HANDED_ON_MS = 1_000;
 
 export interface UpstreamParts {
   db: Db;
@@ -37,6 +36,8 @@ export interface UpstreamParts {
   allow_private?: readonly string[];
   /** Tokens by the host that they are for. */
   tokens?: HostTokens;
+  /** In the place of the system's resolver and the usual certificates. */
+  outbound?: Pick<OutboundParts, "resolve" | "ca">;
 }
 
 /** One call on its way. */
@@ -59,24 +60,27 @@ export class Upstreams {
   readonly #flights: Flights;
   readonly #listening: Listening;
   readonly #notices: Notices;
-  readonly #well_ms = new Map<string, number>();
-  readonly #untold = new Map<string, { resource: bigint; at_ms: number }>();
+  readonly #telling: Telling;
+  readonly #barred_ms = new Map<string, number>();
 
   constructor(parts: UpstreamParts) {
-    const { db, clock, events, user_agent, allow_private = [], tokens = {} } = parts;
+    const { db, clock, events, user_agent, allow_private = [], tokens = {}, outbound = {} } = parts;
+    const connections_per_host = CALLS_PER_HOST;
     this.#parts = parts;
-    this.#outbound = new Outbound({ clock, user_agent, allow_private, connections_per_host: CALLS_PER_HOST });
+    this.#outbound = new Outbound({ clock, user_agent, allow_private, connections_per_host, ...outbound });
     this.#grants = new Grants({
       db,
       clock,
-      probe: async (upstream) => (await this.#tell(upstream, "asked", 0n, true, "")).next?.state === "probing",
-      leave: async (upstream) => void (await this.#tell(upstream, "left", 0n, true, "")),
+      probe: async (name) => (await this.#telling.tell(name, "asked", PROBE)).next?.state === "probing",
+      leave: async (name) => void (await this.#telling.tell(name, "left", PROBE)),
     });
     this.#admission = new Admission({ db, clock, grants: this.#grants });
     this.#credentials = new Credentials({ db, clock, events, tokens });
     this.#flights = new Flights(db, clock);
     this.#notices = new Notices(db, (name) => this.#grants.void(name));
-    this.#listening = new Listening({ db, clock, events, grants: this.#grants, notices: this.#notices });
+    const shared = { db, clock, events, grants: this.#grants, notices: this.#notices };
+    this.#listening = new Listening(shared);
+    this.#telling = new Telling(shared);
   }
 
   async close(): Promise<void> {
@@ -104,12 +108,19 @@ export class Upstreams {
     }
   }
 
+  /** Whether nothing of this upstream should be claimed here: others have tokens that it takes, and this process has none. */
+  barred(upstream: string): boolean {
+    return (this.#barred_ms.get(upstream) ?? 0) > this.#parts.clock.elapsed_ms();
+  }
+
   /** An answer that is about the credential alone says nothing about the next one: refused ones drop out, until none is left. */
   async #travel(trip: Trip): Promise<Answer> {
     const { upstream, target, request, signal } = trip;
     for (let tries = 1; ; tries += 1) {
       const pool = await this.#credentials.pool(upstream, target, (at, header) => this.#askWith(trip, at, header));
       if (pool?.length === 0) throw await this.#refuse(trip, false);
+      // Before it is let go: where a name takes seconds to find, calls that were let go evenly would go out together.
+      const found = await this.#outbound.find(target.href, signal).catch((thrown: unknown) => ({ thrown }));
       let admitted: Admitted;
       try {
         admitted = await this.#admission.admit(upstream, target, request, pool, signal);
@@ -118,7 +129,7 @@ export class Upstreams {
         throw thrown;
       }
       try {
-        return await this.#call(trip, admitted);
+        return await this.#call(trip, admitted, found);
       } catch (thrown) {
         if (!(thrown instanceof AnotherCredential)) throw thrown;
         if (tries >= CREDENTIALS_TRIED) throw thrown.instead;
@@ -126,36 +137,49 @@ export class Upstreams {
     }
   }
 
-  async #call(trip: Trip, admitted: Admitted): Promise<Answer> {
+  async #call(trip: Trip, admitted: Admitted, found: Found | { thrown: unknown }): Promise<Answer> {
     const { upstream, signal, resource, request } = trip;
-    const { permit, wish } = admitted;
+    const { probe } = admitted.permit;
     const { clock, events } = this.#parts;
     const begun = clock.elapsed_ms();
     let sent: OutboundAnswer | null = null;
     try {
-      sent = await this.#flights.during(permit.flights, signal, (until) => this.#send(trip, admitted, until));
+      // What was not found fails here, as a call that was let go: or nobody would ever test an upstream whose name is gone.
+      if ("thrown" in found) throw found.thrown;
+      sent = await this.#flights.during(admitted.permit, signal, (until) => this.#send(trip, admitted, found, until));
       const answer = makeAnswer(upstream.name, sent.status, sent.headers, sent.bytes);
       const verdict = judge(upstream.name, sent, request.answers);
       const answered = verdict.verdict === "answer";
-      if (answered || verdict.verdict === "forbidden" || verdict.verdict === "busy") await this.#well(trip, admitted);
+      if (answered || verdict.verdict === "forbidden" || verdict.verdict === "busy")
+        await this.#telling.well(upstream.name, resource, admitted.permit);
       // What a source reads its cost from is there only where it got its answer.
-      await this.#listening.settle(answered ? request.settle : undefined, admitted, answer, sent.record);
+      await this.#listening.settle(answered ? request.settle : undefined, admitted, answer);
       if (answered) return answer;
       throw await this.#consequence(trip, admitted, verdict, sent);
     } catch (thrown) {
-      if (signal.aborted && permit.probe) await this.#tell(upstream.name, "left", resource, true, "");
-      if (sent !== null || !hasCode(thrown, "UpstreamDown") || signal.aborted) throw thrown;
-      throw await this.#down(trip, admitted, thrown.message, thrown);
+      const down = sent === null && hasCode(thrown, "UpstreamDown") && !signal.aborted;
+      if (down) throw await this.#telling.down(upstream.name, { resource, probe }, thrown.message, thrown);
+      if (sent === null && probe) await this.#telling.tell(upstream.name, "left", { resource, probe });
+      throw thrown;
     } finally {
       const { status = 0, bytes } = sent ?? {};
+      const { permit, wish } = admitted;
       const cost = wish.costs[0] ?? request.cost ?? 1;
       const ms = clock.elapsed_ms() - begun;
       const wait_ms = permit.waited_ms;
-      events.emit("upstream_call", { upstream: upstream.name, status, bytes: bytes?.length ?? 0, ms, cost, wait_ms });
+      const took = wish.budgets.map((b, k) => ({
+        budget: b.budget,
+        cost: wish.costs[k]!,
+        window: Number(permit.nos[k]),
+      }));
+      const told = { upstream: upstream.name, status, bytes: bytes?.length ?? 0, ms, cost, wait_ms, took };
+      events.emit("upstream_call", told);
     }
   }
 
-  #send({ target, request }: Trip, { credential }: Admitted, signal: AbortSignal): Promise<OutboundAnswer> {
+  #send(trip: Trip, admitted: Admitted, found: Found, signal: AbortSignal): Promise<OutboundAnswer> {
+    const { upstream, target, request } = trip;
+    const { credential } = admitted;
     const { method, headers, body, bytes_max, timeout_ms = TIMEOUT_MS, redirects = "none" } = request;
     return this.#outbound.call(target.href, {
       headers: { ...headers, ...credential?.header },
@@ -166,6 +190,8 @@ export class Upstreams {
       ],
       redirects: { follow: redirects },
       timeouts: { headers_ms: timeout_ms, whole_ms: timeout_ms },
+      found,
+      admit: (sending) => this.#admission.atTheDoor(upstream, request, admitted, sending),
       signal,
       ...(method === undefined ? {} : { method }),
       ...(body === undefined ? {} : { body }),
@@ -180,95 +206,78 @@ export class Upstreams {
     verdict: Exclude<Verdict, { verdict: "answer" }>,
     { status }: OutboundAnswer,
   ): Promise<Error> {
-    const { upstream } = trip;
+    const { upstream, resource } = trip;
+    const { credential, permit } = admitted;
     const { sentence } = verdict;
+    const teller = { resource, probe: permit.probe };
     const details = { upstream: upstream.name, status, url: withoutQuery(trip.target.href) };
     switch (verdict.verdict) {
       case "busy": {
         const wait_ms = await this.#listening.close(upstream, admitted, verdict);
         const error = new TidemarkError("UpstreamBusy", sentence, { details, wait_ms });
-        return admitted.credential ? new AnotherCredential(error) : error;
+        return credential ? new AnotherCredential(error) : error;
       }
       case "down":
-        return this.#down(trip, admitted, sentence, undefined, details);
+        return this.#telling.down(upstream.name, teller, sentence, undefined, details);
       case "forbidden":
         return new TidemarkError("UpstreamForbids", sentence, { details });
-      case "refused":
-        if (!admitted.credential || !upstream.credentials) return this.#refuse(trip, admitted.permit.probe, sentence);
-        await this.#credentials.revoke(upstream.credentials.host, admitted.credential);
-        if (admitted.permit.probe) await this.#tell(upstream.name, "left", trip.resource, true, "");
-        return new AnotherCredential(
-          new TidemarkError("UpstreamForbids", sentence, { details, charged: false, wait_ms: 60_000 }),
-        );
+      case "refused": {
+        if (!credential || !upstream.credentials) return this.#refuse(trip, permit.probe, sentence);
+        const ask = (at: string) => this.#askWith(trip, at, credential.header);
+        if (await this.#credentials.isGood(upstream.credentials, credential, ask)) {
+          await this.#telling.well(upstream.name, resource, permit);
+          const why = `${upstream.name} does not let us see this (HTTP 401), and takes our token elsewhere.`;
+          return new TidemarkError("UpstreamForbids", why, { details });
+        }
+        if (permit.probe) await this.#telling.tell(upstream.name, "left", teller);
+        const error = { details, charged: false, wait_ms: BARRED_MS };
+        return new AnotherCredential(new TidemarkError("UpstreamForbids", sentence, error));
+      }
     }
   }
 
-  /** Nobody gets in with what we have: that is no resource's fault. */
+  /** Nobody gets in with what we have: that is no resource's fault. Where others of the fleet do get in, it is ours alone. */
   async #refuse({ upstream, resource }: Trip, probe: boolean, said?: string): Promise<TidemarkError> {
-    const sentence = said ?? `${upstream.name} refuses every credential that we have. Check the tokens for that host.`;
-    const { wait_ms } = await this.#tell(upstream.name, "refused", resource, probe, sentence);
+    const { name, credentials } = upstream;
+    if (credentials && (await this.#credentials.othersWork(credentials.host))) {
+      if (probe) await this.#telling.tell(name, "left", { resource, probe });
+      if (this.#barred_ms.size > 10_000) this.#barred_ms.clear();
+      this.#barred_ms.set(name, this.#parts.clock.elapsed_ms() + BARRED_MS);
+      const sentence = `${name} takes none of the tokens that this worker has, and those of others. Check the tokens of this worker.`;
+      return new TidemarkError("UpstreamForbids", sentence, { charged: false, wait_ms: HANDED_ON_MS });
+    }
+    const sentence = said ?? `${name} refuses every credential that we have. Check the tokens for that host.`;
+    const { wait_ms } = await this.#telling.tell(name, "refused", { resource, probe }, sentence);
     return new TidemarkError("UpstreamForbids", sentence, { charged: false, wait_ms: Math.max(wait_ms, 1_000) });
   }
 
-  async #down(
-    { upstream, resource }: Trip,
-    { permit }: Admitted,
-    sentence: string,
-    cause?: unknown,
-    details?: Record<string, unknown>,
-  ): Promise<TidemarkError> {
-    const untold = this.#untold.get(upstream.name);
-    this.#untold.delete(upstream.name);
-    // Or three that fail now and then among thousands would look as if nobody had succeeded between them.
-    if (untold && this.#parts.clock.elapsed_ms() - untold.at_ms < WELL_LATELY_MS)
-      await this.#tell(upstream.name, "succeeded", untold.resource, false, "");
-    const { charged, wait_ms } = await this.#tell(upstream.name, "failed", resource, permit.probe, sentence);
-    return new TidemarkError("UpstreamDown", sentence, {
-      charged,
-      ...(charged ? {} : { wait_ms }),
-      ...(cause === undefined ? {} : { cause }),
-      details: details ?? asTidemarkError(cause).details,
-    });
-  }
-
-  async #well({ upstream, resource }: Trip, { permit }: Admitted): Promise<void> {
-    const now_ms = this.#parts.clock.elapsed_ms();
-    const passed_ms = now_ms - (this.#well_ms.get(upstream.name) ?? Number.NEGATIVE_INFINITY);
-    if (this.#untold.size > 10_000) this.#untold.clear();
-    this.#untold.set(upstream.name, { resource, at_ms: now_ms });
-    if (!permit.probe && passed_ms < (permit.failing > 0 ? WELL_DOUBTED_MS : WELL_EVERY_MS)) return;
-    this.#untold.delete(upstream.name);
-    if (this.#well_ms.size > 10_000) this.#well_ms.clear();
-    this.#well_ms.set(upstream.name, now_ms);
-    await this.#tell(upstream.name, "succeeded", resource, permit.probe, "");
-  }
-
-  async #tell(
-    upstream: string,
-    event: "succeeded" | "failed" | "refused" | "asked" | "left",
-    resource: bigint,
-    probe: boolean,
-    reason: string,
-  ) {
-    const change = await tell(this.#parts.db, this.#parts.events, upstream, event, { resource, probe }, reason);
-    if (change.next && change.next.state !== "closed") {
-      this.#grants.void(upstream);
-      await this.#notices.tell(upstream);
-    }
-    return change;
-  }
-
-  /** A call outside of budgets, to learn whose a token is; it comes once for each token. */
+  /** A call outside of budgets, to learn whose a token is; it comes once for each token, and not while we were told to wait. */
   async #askWith({ upstream, target, signal }: Trip, at: string, header: Record<string, string>): Promise<Answer> {
+    const { name } = upstream;
     const url = new URL(at, target);
     if (url.origin !== target.origin)
       throw new TidemarkError("InputInvalid", `A token for ${target.host} is not sent to ${url.host}.`);
+    await this.#listening.requireOpen(name);
     const sent = await this.#outbound.call(url.href, { headers: header, signal, timeouts: { whole_ms: TIMEOUT_MS } });
-    const verdict = judge(upstream.name, sent);
-    if (verdict.verdict === "answer") return makeAnswer(upstream.name, sent.status, sent.headers, sent.bytes);
-    throw new TidemarkError(verdict.verdict === "refused" ? "UpstreamForbids" : "UpstreamDown", verdict.sentence);
+    const verdict = judge(name, sent);
+    switch (verdict.verdict) {
+      case "answer":
+        return makeAnswer(name, sent.status, sent.headers, sent.bytes);
+      case "refused":
+        throw new TidemarkError("UpstreamForbids", verdict.sentence);
+      case "down":
+        throw new TidemarkError("UpstreamDown", verdict.sentence);
+      case "forbidden":
+        throw new TidemarkError("UpstreamChanged", `${name} does not say whose a token is (HTTP 403).`);
+      case "busy": {
+        const wait_ms = await this.#listening.closeAll(name, verdict);
+        throw new TidemarkError("UpstreamBusy", verdict.sentence, { wait_ms });
+      }
+    }
   }
 }
+
+const PROBE = { resource: 0n, probe: true };
 
 /** The answer was about the credential: another one may do better. */
 class AnotherCredential extends Error {

@@ -59,11 +59,13 @@ export class Worker {
     const { lanes } = this;
     const ttl_ms = settings.lease_ttl_ms;
     this.#held = new HeldLeases({ db, clock, events, lanes, ttl_ms, pull_timeout_ms: settings.pull_timeout_ms });
-    this.#claims = new Claims({ db, lanes, clock, slots: settings.slots });
+    const upstreams = new Upstreams(parts);
+    const barred = (upstream: string) => upstreams.barred(upstream);
+    this.#claims = new Claims({ db, lanes, clock, slots: settings.slots, barred });
     this.#pulls = {
       lanes,
       committer: new Committer({ db, lanes, clock, events, ttl_ms, ...(parts.at ? { at: parts.at } : {}) }),
-      upstreams: new Upstreams(parts),
+      upstreams,
       db,
       read: parts.read ?? db,
       clock,

@@ -1,4 +1,5 @@
 /** What a caller says about one call, what it gets back, and the limits where it says nothing. */
+import type { Address } from "./guard.ts";
 
 /** All of them are kept by the clock that the client was given. */
 export interface Timeouts {
@@ -35,6 +36,12 @@ export type Redirects =
   | { follow: "same site"; site: readonly string[] | ((from: URL, to: URL) => boolean); most?: number }
   | { follow: "any"; most?: number };
 
+/** Where a host is, looked up and checked for one call. */
+export interface Found {
+  readonly origin: string;
+  readonly addresses: readonly Address[];
+}
+
 export interface Call {
   /** GET unless said. */
   method?: string;
@@ -51,8 +58,24 @@ export interface Call {
   bytes_max?: number;
   /** Sending it twice does no harm, although its method does not say so. */
   repeatable?: boolean;
+  /** What `find` found a moment ago: where this call goes first is not looked up again. */
+  found?: Found;
+  /**
+   * Asked when the connection stands, right before each request is written: of the call itself, of each redirect, and of a call that is
+   * sent again. What it throws ends the call.
+   */
+  admit?(sending: Sending): Promise<void>;
   /** Ends the call; its reason is what is thrown. */
   signal?: AbortSignal;
+}
+
+/** A request that is about to be written. */
+export interface Sending {
+  url: URL;
+  /** How many requests of this call were written before. */
+  sent: number;
+  /** Aborted when the call is over. */
+  signal: AbortSignal;
 }
 
 /** What became of one call, for whoever counts; no query and no secret is in it. */

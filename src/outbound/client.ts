@@ -2,14 +2,22 @@
 import { isIP } from "node:net";
 import type { Clock } from "../clock.ts";
 import { asTidemarkError, TidemarkError } from "../errors.ts";
-import { BYTES_MAX, type Call, type OutboundAnswer, type StreamedAnswer, type StreamedBody } from "./call.ts";
+import {
+  BYTES_MAX,
+  type Call,
+  type Found,
+  type OutboundAnswer,
+  type StreamedAnswer,
+  type StreamedBody,
+  TIMEOUTS,
+} from "./call.ts";
 import { makeConnector } from "./connector.ts";
 import { decoded, encodingsOf } from "./decode.ts";
 import { Exchange } from "./exchange.ts";
 import { type Address, Guard, type GuardParts } from "./guard.ts";
 import { HostSlots } from "./host-slots.ts";
 import { Journey } from "./journey.ts";
-import { Lines } from "./lines.ts";
+import { type Line, Lines } from "./lines.ts";
 import { nextHop, type Sent } from "./redirect.ts";
 import { sentHeaders } from "./sent-headers.ts";
 import { hostOf, readTarget } from "./target.ts";
@@ -36,6 +44,8 @@ export class Outbound {
   readonly #guard: Guard;
   readonly #slots: HostSlots;
   readonly #lines: Lines;
+  /** What this client checked itself; anything else that is handed to it is looked up. */
+  readonly #found = new WeakSet<Found>();
 
   constructor(parts: OutboundParts) {
     const { clock, connections_per_host = CONNECTIONS_PER_HOST, ca } = parts;
@@ -50,6 +60,15 @@ export class Outbound {
   /** Ends every call under way, and every connection. */
   async close(): Promise<void> {
     await this.#lines.close();
+  }
+
+  /** Looks a host up and checks what it finds, for a call that follows at once: so that nothing is waited for in between. */
+  async find(text: string, signal: AbortSignal): Promise<Found> {
+    const url = readTarget(text);
+    const addresses = await this.#check(url, signal, TIMEOUTS.connect_ms);
+    const found = { origin: url.origin, addresses };
+    this.#found.add(found);
+    return found;
   }
 
   /** The answer with its whole body. Every status is an answer; what is thrown is a TidemarkError with the record in its details. */
@@ -122,10 +141,13 @@ export class Outbound {
   async #open(sent: Sent, journey: Journey): Promise<Exchange> {
     const { url } = sent;
     const { signal } = journey;
-    const addresses = await this.#check(url, journey);
+    const { found } = journey.call;
+    const known = journey.sent === 0 && found?.origin === url.origin && this.#found.has(found);
+    const addresses = known ? found.addresses : await this.#check(url, signal, journey.timeouts.connect_ms);
     const giveBack = await this.#slots.take(url.hostname, signal);
     try {
-      const exchange = this.#begin(sent, journey, addresses);
+      const line = await this.#line(url, addresses, journey);
+      const exchange = this.#begin(sent, journey, line);
       void exchange.over.then(giveBack);
       return exchange;
     } catch (thrown) {
@@ -134,10 +156,28 @@ export class Outbound {
     }
   }
 
-  #begin({ url, method, headers, body }: Sent, journey: Journey, addresses: readonly Address[]): Exchange {
+  /** First a connection, then leave to send: the other way round, what was allowed would be sent when its time is over. */
+  async #line(url: URL, addresses: readonly Address[], journey: Journey): Promise<Line> {
+    const { signal, timeouts, call, sent } = journey;
+    for (;;) {
+      const line = this.#lines.take(url, { addresses, connect_ms: timeouts.connect_ms }, journey.repeated);
+      try {
+        await line.open(signal);
+        await call.admit?.({ url, sent, signal });
+        if (signal.aborted) throw asTidemarkError(signal.reason);
+      } catch (thrown) {
+        this.#lines.drop(line);
+        throw thrown;
+      }
+      if (line.alive) return line;
+      // It was closed while we waited for leave.
+      this.#lines.drop(line);
+    }
+  }
+
+  #begin({ url, method, headers, body }: Sent, journey: Journey, line: Line): Exchange {
     const { clock } = this.#parts;
     const { signal, timeouts, call } = journey;
-    const line = this.#lines.take(url, { addresses, connect_ms: timeouts.connect_ms }, journey.repeated);
     const wire_bytes_max = call.wire_bytes_max ?? BYTES_MAX;
     const exchange = new Exchange({ host: url.host, line, clock, timeouts, wire_bytes_max });
     const hurry = () => exchange.fail(asTidemarkError(signal.reason));
@@ -148,15 +188,15 @@ export class Outbound {
       else this.#lines.drop(line);
     });
     journey.through(exchange);
+    journey.sent += 1;
     line.client.dispatch({ path: `${url.pathname}${url.search}`, method, headers, body }, exchange);
     return exchange;
   }
 
   /** An address needs no resolver, and so no waiting. */
-  #check(url: URL, { signal, timeouts }: Journey): ReturnType<Guard["check"]> {
+  #check(url: URL, signal: AbortSignal, ms: number): ReturnType<Guard["check"]> {
     const checking = this.#guard.check(url);
     if (isIP(hostOf(url))) return checking;
-    const ms = timeouts.connect_ms;
     const late = () => new TidemarkError("UpstreamDown", `No address was found for ${url.hostname} within ${ms} ms.`);
     return withinTime(checking, { clock: this.#parts.clock, ms, late, signal });
   }

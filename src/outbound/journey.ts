@@ -9,6 +9,8 @@ export class Journey {
   readonly timeouts: Timeouts;
   readonly call: Call;
   redirects = 0;
+  /** Requests that were written. */
+  sent = 0;
   repeated = false;
   readonly #clock: Clock;
   readonly #begun_ms: number;
@@ -83,7 +85,8 @@ export class Journey {
     if (this.call.signal?.aborted) return asTidemarkError(this.call.signal.reason);
     const error = asFailure(thrown, this.#host);
     const details = { ...this.record, ...error.details };
-    return new TidemarkError(error.code, error.message, { cause: error.cause, details });
+    const { code, message, cause, charged, wait_ms } = error;
+    return new TidemarkError(code, message, { cause, details, charged, ...(wait_ms === undefined ? {} : { wait_ms }) });
   }
 
   readonly #hurry = (): void => this.#stop.abort(asTidemarkError(this.call.signal?.reason));

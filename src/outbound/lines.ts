@@ -1,14 +1,20 @@
 /** The connections to each host: one call at a time on each, kept for a while for the next, and never more than allowed. */
+import diagnostics from "node:diagnostics_channel";
 import type { Socket } from "node:net";
 import { type buildConnector, Client } from "undici";
-import { TidemarkError } from "../errors.ts";
+import { asTidemarkError, TidemarkError } from "../errors.ts";
 import { type Connecting, isAmong } from "./connector.ts";
+import { hostOf } from "./target.ts";
 
 /** The head of an answer may be as long as this. */
 const HEAD_BYTES_MAX = 64 * 1024;
 /** A connection without a call is kept this long; at most this long when its server says how long it would keep it. */
 const IDLE_MS = 4_000;
 const IDLE_MS_MAX = 60_000;
+
+/** Told of each connection that is being made, and when it stands or failed, for those who watch. */
+const OPENING = "tidemark:connection:opening";
+const OPENED = "tidemark:connection:opened";
 
 type Connector = (wanted: Connecting) => buildConnector.connector;
 type Checked = Omit<Connecting, "signal">;
@@ -24,19 +30,26 @@ export class Line {
   busy = true;
   /** What was checked for the call that has it. */
   checked: Checked;
+  readonly #url: URL;
+  readonly #connector: Connector;
   readonly #stop = new AbortController();
+  /** Opened, and not yet undici's. */
+  #fresh: Socket | null = null;
 
   constructor(url: URL, checked: Checked, connector: Connector) {
     this.origin = url.origin;
     this.host = url.hostname;
     this.checked = checked;
+    this.#url = url;
+    this.#connector = connector;
     this.client = new Client(url.origin, {
-      connect: (where, callback) =>
-        connector({ ...this.checked, signal: this.#stop.signal })(where, (...result) => {
-          this.socket = result[1];
-          this.calls = 0;
-          callback(...result);
-        }),
+      connect: (where, callback) => {
+        const fresh = this.#fresh;
+        this.#fresh = null;
+        // Not at once: undici ignores what it is told while it asks.
+        if (fresh && !fresh.destroyed) queueMicrotask(() => callback(null, fresh));
+        else this.#connect(where, callback);
+      },
       pipelining: 1,
       allowH2: false,
       // Times are kept by our own clock; undici's goes in steps of half a second.
@@ -52,8 +65,39 @@ export class Line {
     return this.socket !== null && !this.socket.destroyed;
   }
 
+  #connect(where: buildConnector.Options, callback: buildConnector.Callback): void {
+    this.#connector({ ...this.checked, signal: this.#stop.signal })(where, (...result) => {
+      this.socket = result[1];
+      this.calls = 0;
+      callback(...result);
+    });
+  }
+
+  /** Resolves when it stands, at once where it does already: undici alone would connect only when there is something to send. */
+  async open(signal: AbortSignal): Promise<void> {
+    if (this.alive) return;
+    const { host, protocol, port } = this.#url;
+    diagnostics.channel(OPENING).publish({ line: this });
+    try {
+      await new Promise<void>((resolve, reject) => {
+        const hurry = () => reject(asTidemarkError(signal.reason));
+        signal.addEventListener("abort", hurry, { once: true });
+        this.#connect({ host, hostname: hostOf(this.#url), protocol, port }, (error, socket) => {
+          signal.removeEventListener("abort", hurry);
+          this.#fresh = socket;
+          if (error) reject(error);
+          else resolve();
+        });
+        if (signal.aborted) hurry();
+      });
+    } finally {
+      diagnostics.channel(OPENED).publish({ line: this });
+    }
+  }
+
   async close(): Promise<void> {
     this.#stop.abort();
+    this.#fresh?.destroy();
     await this.client.destroy();
   }
 }

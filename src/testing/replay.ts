@@ -33,17 +33,17 @@ function gapBroken(calls: Call[], gap_ms: number): string | null {
   return null;
 }
 
-/** A window begins with its first call and lasts for its period; the next begins with the first call after that. */
+/** In any stretch of its period, wherever that begins: where nobody told us, no window of ours is the upstream's. */
 function windowOverspent(calls: Call[], most: number, period_ms: number): string | null {
-  let begun_ms = Number.NEGATIVE_INFINITY;
+  let first = 0;
   let spent = 0;
   for (const { at_ms, cost } of calls) {
-    if (at_ms - begun_ms >= period_ms) {
-      begun_ms = at_ms;
-      spent = 0;
-    }
     spent += cost;
-    if (spent > most + ROUNDING) return `${spent} spent of ${most} in the window that began at ${begun_ms} ms`;
+    while (at_ms - calls[first]!.at_ms >= period_ms - ROUNDING) {
+      spent -= calls[first]!.cost;
+      first += 1;
+    }
+    if (spent > most + ROUNDING) return `${spent} spent of ${most} between ${calls[first]!.at_ms} ms and ${at_ms} ms`;
   }
   return null;
 }

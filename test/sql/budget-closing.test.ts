@@ -113,7 +113,14 @@ describe.each(stores)("a budget, on $store", ({ open }) => {
         demand: [1, 1],
         ahead: [0, 0],
       };
-      return takeBudgets(rig.db, { ...one, back: [0, 0], back_no: [0n, 0n], flight_ms: 1 });
+      return takeBudgets(rig.db, {
+        ...one,
+        back: [0, 0],
+        back_no: [0n, 0n],
+        back_age_ms: 0,
+        flight_ms: 1,
+        wanted_ms: 0,
+      });
     });
     for (const taken of await Promise.all(asks)) expect(taken.granted).toEqual([1, 1]);
     const { rows: left } = await rig.db.query<{ total: number }>(sql`select total from tidemark.budget`);

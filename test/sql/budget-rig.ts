@@ -1,5 +1,5 @@
 /** What tests of budgets stand on: a database on a virtual clock, declared budgets, and takes from all of them. */
-import { declareBudgets, type Taken, takeBudgets } from "../../src/engine/budget.ts";
+import { declareBudgets, giveBack, type Taken, takeBudgets } from "../../src/engine/budget.ts";
 import { type BudgetRow, budgetRow, flightsRow } from "../../src/engine/share.ts";
 import type { Budget, Upstream } from "../../src/index.ts";
 import type { Db } from "../../src/store/db.ts";
@@ -10,6 +10,7 @@ interface More {
   demand?: number;
   ahead?: number;
   probe?: boolean;
+  wanted_ms?: number;
 }
 
 export class BudgetRig {
@@ -49,8 +50,15 @@ export class BudgetRig {
       ahead: zero.map(() => more.ahead ?? 0),
       back: zero,
       back_no: this.rows.map(() => 0n),
+      back_age_ms: 0,
       flight_ms: 10_000,
+      wanted_ms: more.wanted_ms ?? 0,
     });
+  }
+
+  /** Gives back what was taken so long ago. */
+  async giveBack(units: number, age_ms: number, no = 0n, share = ""): Promise<void> {
+    await giveBack(this.db, share, { budgets: this.rows.map((r) => r.budget), units: [units], nos: [no], age_ms });
   }
 
   /** How many calls go through before one is refused. */
