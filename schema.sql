@@ -5,6 +5,8 @@ create schema tidemark;
 create schema go_modules;
 comment on schema go_modules is 'Go modules in repositories of GitHub, for a feed such as index.golang.org.';
 
+create schema nuget;
+
 CREATE OR REPLACE FUNCTION tidemark.now()
  RETURNS timestamp with time zone
  LANGUAGE sql
@@ -60,8 +62,6 @@ create table tidemark.upstream (
   struck_at timestamptz,
   constraint upstream_pkey PRIMARY KEY (upstream),
   constraint upstream_breaker_check CHECK ((breaker = ANY (ARRAY['closed'::text, 'open'::text, 'probing'::text])))
-  asked_until timestamptz,
-  asked_reason text,
 );
 comment on table tidemark.upstream is 'A remote system to be polite to; lanes of a closed one are not scanned at all.';
 comment on column tidemark.upstream.strikes is 'How often we were put off without being told for how long; each doubles the wait.';
@@ -70,7 +70,6 @@ comment on column tidemark.upstream.failing is 'Resources that failed here since
 comment on column tidemark.upstream.other_well_at is 'When a resource other than well_by last succeeded here.';
 
 create table tidemark.lane (
-comment on column tidemark.upstream.asked_until is 'Until when the upstream itself asked us to wait; it holds whatever becomes of the breaker.';
   lane_id integer generated always as identity not null,
   source text not null,
   name text not null,
@@ -361,24 +360,15 @@ create table tidemark.budget (
   refused_ms double precision[] not null,
   constraint budget_pkey PRIMARY KEY (budget),
   constraint budget_shape_check CHECK ((shape = ANY (ARRAY['pace'::text, 'window'::text, 'gap'::text, 'flights'::text, 'account'::text]))),
-  burst double precision,
-  out_share integer[] default '{}'::integer[] not null,
-  out_units double precision[] default '{}'::double precision[] not null,
-  out_until timestamptz[] default '{}'::timestamp with time zone[] not null,
-  told boolean default false not null,
   constraint budget_shares CHECK (((cardinality(share) = cardinality(reserved)) AND (cardinality(share) = cardinality(capacity)) AND (cardinality(share) = cardinality(level)) AND (cardinality(share) = cardinality(refused_at)) AND (cardinality(share) = cardinality(refused_ms))))
-  constraint budget_out CHECK (((cardinality(out_share) = cardinality(out_units)) AND (cardinality(out_share) = cardinality(out_until)))),
 ) with (autovacuum_vacuum_cost_delay=0, autovacuum_vacuum_scale_factor=0.02, fillfactor=50);
 comment on table tidemark.budget is 'One allowance over all workers, with a bucket for each share; the last share, '''', is of calls that name none.';
 comment on column tidemark.budget.room is 'pace: what all buckets hold together; window: what may be spent in it; flights, gap: how many at once.';
-comment on column tidemark.budget.level is 'pace: what is in each share''s bucket; window: what each share has spent and counts still.';
+comment on column tidemark.budget.level is 'pace: what is in each share''s bucket; window: what each share has spent.';
 comment on column tidemark.budget.lent is 'pace: what overflowed from full buckets and anybody may take.';
 comment on column tidemark.budget.foreign_used is 'window: what the upstream counted and we did not spend.';
 CREATE INDEX budget_by_upstream ON tidemark.budget USING btree (upstream);
 
-comment on column tidemark.budget.burst is 'pace: as declared; buckets and what is out are never more together.';
-comment on column tidemark.budget.out_units is 'What was drawn of late, by share, and counts until out_until.';
-comment on column tidemark.budget.told is 'window: the upstream said when this window ends; then what was spent in it is over, too.';
 create table tidemark.flight (
   flight_id bigint generated always as identity not null,
   budget text not null,
@@ -443,6 +433,7 @@ create table go_modules.repository (
   has_go boolean not null,
   tags integer not null,
   listing_no bigint not null,
+  seen_by text,
   constraint repository_pkey PRIMARY KEY (resource_id),
   constraint repository_host_node_id_key UNIQUE (host, node_id)
 );
@@ -450,6 +441,7 @@ comment on table go_modules.repository is 'A repository, by the id that it keeps
 comment on column go_modules.repository.root is 'The module path of its root where no go.mod says otherwise: its name when it was first seen.';
 comment on column go_modules.repository.tags is 'How many tags GitHub counted when they were last listed whole and everything that follows was written; -1 until then.';
 comment on column go_modules.repository.listing_no is 'The period in which its tags were last listed whole; -1 before.';
+comment on column go_modules.repository.seen_by is 'The account that listed its tags last; null before.';
 CREATE INDEX repository_by_name ON go_modules.repository USING btree ((((host || '/'::text) || name)) COLLATE "C", resource_id);
 CREATE TRIGGER repository_left AFTER DELETE ON go_modules.repository FOR EACH ROW EXECUTE FUNCTION go_modules.repository_left();
 
@@ -518,6 +510,101 @@ CREATE INDEX version_by_resource ON go_modules.version USING btree (resource_id,
 CREATE INDEX version_moved ON go_modules.version USING btree (path, version) WHERE (moved_at IS NOT NULL);
 CREATE UNIQUE INDEX version_published ON go_modules.version USING btree (published_at);
 
+create table nuget.feed (
+  feed_id bigint not null,
+  url text not null,
+  catalog_url text not null,
+  content_url text,
+  checked_ms bigint not null,
+  constraint feed_pkey PRIMARY KEY (feed_id)
+);
+comment on table nuget.feed is 'Feeds that are followed, by the resource of their catalog, and where their parts are.';
+
+create table nuget.page (
+  feed_id bigint not null,
+  url text collate "C" not null,
+  index_stamp text not null,
+  index_count integer not null,
+  stamp text not null,
+  items integer not null,
+  seen bytea,
+  stale smallint not null,
+  constraint page_pkey PRIMARY KEY (feed_id, url)
+);
+comment on table nuget.page is 'Pages of catalogs as they were read last; of those that may still grow, which items were there.';
+comment on column nuget.page.seen is 'Eight bytes for each item that was posted; null once the page is full.';
+comment on column nuget.page.stale is 'How often the page was found older than the index says.';
+
+create table nuget.commit (
+  feed_id bigint not null,
+  ticks bigint not null,
+  stamp text not null,
+  constraint commit_pkey PRIMARY KEY (feed_id, ticks)
+);
+comment on table nuget.commit is 'Commits that the public cursor may still stop at, with their timestamps as written.';
+
+create table nuget.anomaly (
+  feed_id bigint not null,
+  what text not null,
+  times bigint not null,
+  last_at timestamptz not null,
+  example text not null,
+  constraint anomaly_pkey PRIMARY KEY (feed_id, what)
+);
+comment on table nuget.anomaly is 'What a catalog did that its protocol does not say: tolerated and counted.';
+
+create table nuget.version (
+  feed_id bigint not null,
+  lower_id text collate "C" not null,
+  version_key text collate "C" not null,
+  resource_id bigint not null,
+  sort_key text collate "C" not null,
+  ticks bigint not null,
+  stamp text not null,
+  leaf text not null,
+  id text not null,
+  version text not null,
+  full_version text not null,
+  deleted boolean not null,
+  listed boolean not null,
+  prerelease boolean not null,
+  semver2 boolean not null,
+  read boolean not null,
+  published text,
+  package_types text[] not null,
+  details jsonb not null,
+  constraint version_pkey PRIMARY KEY (feed_id, lower_id, version_key)
+) with (fillfactor=90);
+comment on table nuget.version is 'Each version in the state of its newest event. A deleted one stays, so that an older event cannot bring it back.';
+comment on column nuget.version.read is 'Whether its leaf was read; otherwise only what the page says is known.';
+CREATE INDEX version_live ON nuget.version USING btree (feed_id, lower_id, sort_key) WHERE (NOT deleted);
+CREATE INDEX version_owner ON nuget.version USING btree (resource_id);
+
+create table nuget.package (
+  feed_id bigint not null,
+  lower_id text collate "C" not null,
+  resource_id bigint not null,
+  id text not null,
+  id_ticks bigint not null,
+  ticks bigint not null,
+  stable_key text,
+  any_key text,
+  stable2_key text,
+  any2_key text,
+  package_types text[] not null,
+  id_words text[] not null,
+  tag_words text[] not null,
+  title text not null,
+  about text not null,
+  search tsvector generated always as ((((setweight(array_to_tsvector(id_words), 'A'::"char") || setweight(array_to_tsvector(tag_words), 'B'::"char")) || setweight(to_tsvector('simple'::regconfig, title), 'B'::"char")) || setweight(to_tsvector('english'::regconfig, about), 'C'::"char"))) stored,
+  constraint package_pkey PRIMARY KEY (feed_id, lower_id)
+) with (fillfactor=90);
+comment on table nuget.package is 'Each package with its newest versions for the four kinds of clients, and what a search finds it by.';
+comment on column nuget.package.stable_key is 'The newest listed release without SemVer 2; any_key counts prereleases, stable2_key and any2_key SemVer 2.';
+CREATE INDEX package_newest ON nuget.package USING btree (feed_id, ticks DESC) WHERE (any2_key IS NOT NULL);
+CREATE INDEX package_owner ON nuget.package USING btree (resource_id);
+CREATE INDEX package_search ON nuget.package USING gin (search) WHERE (any2_key IS NOT NULL);
+
 CREATE OR REPLACE FUNCTION tidemark.budget_at(b tidemark.budget, moment timestamp with time zone)
  RETURNS tidemark.budget
  LANGUAGE plpgsql
@@ -536,32 +623,10 @@ begin
       end if;
       held := held + greatest(0, b.level[i]);
     end loop;
-    b.lent := greatest(0, least(b.lent, b.room - held, most - held));
-    -- What there is no room for was not gained: a bucket that was full stays full.
-    if held > most and gained > 0 then
-      for i in 1 .. cardinality(b.share) loop
-        b.level[i] := b.level[i] - (greatest(0, b.level[i]) - greatest(0, was[i])) * least(1, (held - most) / gained);
-      end loop;
-    end if;
-  elsif b.shape = 'window' then
-    for j in 1 .. cardinality(b.out_until) loop
-      exit when b.out_until[j] > moment;
-      b.level[b.out_share[j]] := greatest(0, b.level[b.out_share[j]] - b.out_units[j]);
-      over := j;
-    end loop;
-    if moment >= b.window_until then
-      b.foreign_used := 0;
-      if b.told then
-        b.level := array_fill(0::float8, array[cardinality(b.share)]);
-        over := cardinality(b.out_until);
-        b.told := false;
-      end if;
-    end if;
-  end if;
-  if over > 0 then
-    b.out_share := b.out_share[over + 1:];
-    b.out_units := b.out_units[over + 1:];
-    b.out_until := b.out_until[over + 1:];
+    b.lent := greatest(0, least(b.lent, b.room - held));
+  elsif b.shape = 'window' and moment >= b.window_until then
+    b.level := array_fill(0::float8, array[cardinality(b.share)]);
+    b.foreign_used := 0;
   end if;
   b.at := greatest(b.at, moment);
   return b;
@@ -646,46 +711,16 @@ declare
 begin
   if short <= 1e-9 then
     return 0;
-  whole float8 := coalesce(b.burst, b.room + b.per_ms * b.life_ms);
-  outside float8 := 0;
-  most float8 := whole;
-  was float8[];
   end if;
-  gained float8 := 0;
-  over int := 0;
   if b.shape = 'window' then
-    rest_ms := extract(epoch from b.window_until - b.at) * 1000;
-    for j in 1 .. cardinality(b.out_units) loop
-      outside := outside + b.out_units[j];
-    end loop;
-    -- At each moment since, buckets and what was out then held no more than the burst; from there they filled.
-    for j in 1 .. cardinality(b.out_until) loop
-      exit when b.out_until[j] > moment;
-      most := least(most, whole - outside + b.per_ms * extract(epoch from moment - b.out_until[j]) * 1000);
-      outside := outside - b.out_units[j];
-      over := j;
-    end loop;
-    most := greatest(0, least(most, whole - outside));
-    was := b.level;
+    rest_ms := greatest(0, extract(epoch from b.window_until - b.at) * 1000);
     kept := tidemark.budget_kept(b, mine);
-    if rest_ms > 0 and (b.told or kept > short) then
-      wait_ms := case when kept > short then rest_ms * short / kept else rest_ms end;
-    end if;
-    -- Unless we were told, nothing begins anew at the end of a window: what was spent is over bit by bit.
-    if not b.told then
-      for j in 1 .. cardinality(b.out_until) loop
-        short := short - b.out_units[j];
-        next_ms := extract(epoch from b.out_until[j] - b.at) * 1000;
-        exit when short <= 1e-9;
-      end loop;
-    end if;
-    return greatest(1, coalesce(least(nullif(wait_ms, 0), next_ms), rest_ms));
+    return case when kept > short then rest_ms * short / kept else rest_ms end;
   end if;
   -- Another share's part flows over to us from the moment that its bucket is full.
   loop
     speed := b.per_ms * b.reserved[mine];
     next_ms := null;
-      gained := gained + greatest(0, b.level[i]) - greatest(0, was[i]);
     for i in 1 .. cardinality(b.share) loop
       continue when i = mine or b.reserved[i] = 0;
       full_ms := (b.capacity[i] - b.level[i]) / (b.per_ms * b.reserved[i]);
@@ -728,6 +763,135 @@ begin
   return b;
 end $function$;
 
+CREATE OR REPLACE FUNCTION tidemark.take(of_upstream text, probe boolean, budgets text[], of_share text, need double precision[], demand double precision[], ahead double precision[], back double precision[], back_no bigint[], flight_ms double precision, OUT granted double precision[], OUT nos bigint[], OUT flights bigint[], OUT life_ms double precision, OUT wait_ms double precision, OUT refused text, OUT why text, OUT said text, OUT per_ms double precision, OUT breaker text, OUT failing integer, OUT known integer)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+declare
+  moment timestamptz := tidemark.now();
+  b tidemark.budget;
+  rows tidemark.budget[] := '{}';
+  up tidemark.upstream;
+  mine int;
+  k int;
+  w float8;
+  units float8;
+  spare float8;
+  number bigint;
+begin
+  granted := array_fill(0::float8, array[cardinality(budgets)]);
+  nos := array_fill(0::bigint, array[cardinality(budgets)]);
+  flights := '{}';
+  life_ms := 500;
+  wait_ms := 0;
+  known := 0;
+  for b in select (t).* from tidemark.budget t where t.budget = any(budgets) order by t.budget for update loop
+    known := known + 1;
+    b := tidemark.budget_at(b, moment);
+    k := array_position(budgets, b.budget);
+    mine := coalesce(array_position(b.share, of_share), cardinality(b.share));
+    if back[k] > 0 then
+      b := tidemark.budget_returned(b, mine, back[k], back_no[k]);
+    end if;
+    w := tidemark.budget_wait_ms(b, mine, need[k]);
+    why := case when w > 0 and wait_ms < w then 'spent' else why end;
+    if b.shape in ('gap', 'flights') and (
+         b.free_at > moment or (select count(f.flight_id) from tidemark.flight f where f.budget = b.budget and f.until > moment) >= b.room) then
+      w := greatest(10, case when b.free_at > moment then extract(epoch from b.free_at - moment) * 1000 else least(b.period_ms, 200) end);
+      why := case when wait_ms < w then 'out' else why end;
+    end if;
+    if b.closed_until > moment and extract(epoch from b.closed_until - moment) * 1000 > w then
+      w := extract(epoch from b.closed_until - moment) * 1000;
+      why := case when wait_ms < w then 'closed' else why end;
+      said := case when wait_ms < w then b.closed_reason else said end;
+    end if;
+    if w > wait_ms then
+      wait_ms := w;
+      refused := b.budget;
+      per_ms := b.per_ms * b.reserved[mine];
+    end if;
+    if w > 0 then
+      b.refused_at[mine] := moment;
+      b.refused_ms[mine] := w;
+    end if;
+    rows := rows || b;
+  end loop;
+  -- Read after the locks: what closed the upstream meanwhile is seen.
+  select (u).* into up from tidemark.upstream u where u.upstream = of_upstream;
+  breaker := coalesce(up.breaker, 'closed');
+  failing := coalesce(cardinality(up.failing), 0);
+  if not probe and up.closed_until > moment and extract(epoch from up.closed_until - moment) * 1000 >= wait_ms then
+    wait_ms := extract(epoch from up.closed_until - moment) * 1000;
+    refused := of_upstream;
+    why := 'shut';
+    said := up.closed_reason;
+  elsif not probe and breaker <> 'closed' then
+    wait_ms := greatest(wait_ms, 1);
+    refused := of_upstream;
+    why := 'probe';
+  end if;
+  foreach b in array rows loop
+    k := array_position(budgets, b.budget);
+    mine := coalesce(array_position(b.share, of_share), cardinality(b.share));
+    if wait_ms = 0 and known = cardinality(budgets) then
+      spare := tidemark.budget_left(b, mine) - need[k];
+      units := need[k] + greatest(0, least(demand[k] - need[k], spare));
+      units := units + greatest(0, least(ahead[k], (spare - (units - need[k])) / 4));
+      b := tidemark.budget_taken(b, mine, units);
+      granted[k] := units;
+      nos[k] := b.window_no;
+      life_ms := least(life_ms, b.life_ms);
+      if b.shape = 'window' then
+        life_ms := least(life_ms, extract(epoch from b.window_until - moment) * 1000);
+      elsif b.shape in ('gap', 'flights') then
+        insert into tidemark.flight (budget, until) values (b.budget, moment + flight_ms * interval '1 millisecond')
+        returning flight_id into number;
+        flights := flights || number;
+      end if;
+    end if;
+    if b.shape not in ('gap', 'flights', 'account') or wait_ms > 0 then
+      update tidemark.budget t
+         set at = b.at, level = b.level, lent = b.lent, window_no = b.window_no, window_until = b.window_until,
+             foreign_used = b.foreign_used, total = b.total, refused_at = b.refused_at, refused_ms = b.refused_ms
+       where t.budget = b.budget;
+    end if;
+  end loop;
+end $function$;
+
+CREATE OR REPLACE FUNCTION tidemark.budget_returned(b tidemark.budget, mine integer, units double precision, no bigint)
+ RETURNS tidemark.budget
+ LANGUAGE plpgsql
+ IMMUTABLE
+AS $function$
+begin
+  if b.shape = 'pace' then
+    b.level[mine] := b.level[mine] + units;
+    b := tidemark.budget_at(b, b.at);
+    b.total := b.total - units;
+  elsif b.shape = 'window' and no = b.window_no and b.window_until > b.at then
+    b.level[mine] := greatest(0, b.level[mine] - units);
+    b.total := b.total - units;
+  end if;
+  return b;
+end $function$;
+
+CREATE OR REPLACE FUNCTION tidemark.give_back(budgets text[], of_share text, units double precision[], nos bigint[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  b tidemark.budget;
+  k int;
+begin
+  for b in select (t).* from tidemark.budget t where t.budget = any(budgets) order by t.budget for update loop
+    k := array_position(budgets, b.budget);
+    b := tidemark.budget_at(b, tidemark.now());
+    b := tidemark.budget_returned(b, coalesce(array_position(b.share, of_share), cardinality(b.share)), units[k], nos[k]);
+    update tidemark.budget t
+       set at = b.at, level = b.level, lent = b.lent, foreign_used = b.foreign_used, total = b.total where t.budget = b.budget;
+  end loop;
+end $function$;
+
 CREATE OR REPLACE FUNCTION tidemark.correct(of_budget text, no bigint, said double precision, remaining double precision, reset_ms double precision)
  RETURNS void
  LANGUAGE plpgsql
@@ -762,8 +926,7 @@ begin
     end if;
   end if;
   update tidemark.budget t
-     set at = b.at, level = b.level, lent = b.lent, window_until = b.window_until, said_room = b.said_room, foreign_used = b.foreign_used,
-         out_share = b.out_share, out_units = b.out_units, out_until = b.out_until, told = b.told
+     set at = b.at, level = b.level, lent = b.lent, window_until = b.window_until, said_room = b.said_room, foreign_used = b.foreign_used
    where t.budget = b.budget;
 end $function$;
 
@@ -850,7 +1013,6 @@ begin
     update tidemark.due d
        set lease_no = d.lease_no + 1, lease_until = tidemark.now() + ttl_ms * interval '1 millisecond',
            tried_at = tidemark.now(), worker_id = worker
-      b.told := true;
      where d.ctid = any(picked)
     returning d.resource_id, d.lease_no, d.lane_id, d.due_at, d.fresh_at, d.failures, d.mail_done, d.mail_seq, d.ctid as place
   ), held as (
@@ -954,192 +1116,3 @@ begin
 end
 $function$;
 comment on function tidemark.take_off(places tid[], ids bigint[], seqs bigint[]) is 'Deletes handled messages where they were read, and those that moved since by their number.';
-
-CREATE OR REPLACE FUNCTION tidemark.budget_noted(b tidemark.budget, mine integer, units double precision, until timestamp with time zone, step_ms double precision)
- RETURNS tidemark.budget
- LANGUAGE plpgsql
- IMMUTABLE
-AS $function$
-declare
-  ends timestamptz := to_timestamp(ceil(extract(epoch from until)::float8 * 1000 / step_ms) * step_ms / 1000);
-  k int := cardinality(b.out_until);
-begin
-  while k > 0 and b.out_until[k] > ends loop
-    k := k - 1;
-  end loop;
-  for j in reverse k .. 1 loop
-    exit when b.out_until[j] < ends;
-    if b.out_share[j] = mine then
-      b.out_units[j] := b.out_units[j] + units;
-      return b;
-    end if;
-  end loop;
-  b.out_share := b.out_share[:k] || mine || b.out_share[k + 1:];
-  b.out_units := b.out_units[:k] || units || b.out_units[k + 1:];
-  b.out_until := b.out_until[:k] || ends || b.out_until[k + 1:];
-  return b;
-end $function$;
-
-CREATE OR REPLACE FUNCTION tidemark.budget_returned(b tidemark.budget, mine integer, units double precision, no bigint, age_ms double precision)
- RETURNS tidemark.budget
- LANGUAGE plpgsql
- IMMUTABLE
-AS $function$
-declare
-  since timestamptz := coalesce(b.at - (age_ms - b.period_ms) * interval '1 millisecond', '-infinity');
-  left_over float8 := units;
-  part float8 := 0;
-begin
-  if b.shape = 'pace' then
-    for i in 1 .. cardinality(b.share) loop
-      part := part + greatest(0, b.level[i]);
-    end loop;
-    for j in 1 .. cardinality(b.out_units) loop
-      part := part + b.out_units[j];
-    end loop;
-    b.level[mine] := b.level[mine] + least(
-      units, greatest(0, coalesce(b.burst, b.room + b.per_ms * b.life_ms) - part - b.lent) + greatest(0, -b.level[mine]));
-    b := tidemark.budget_at(b, b.at);
-    b.total := b.total - units;
-  elsif b.shape = 'window' and no = b.window_no and b.window_until > b.at then
-    if units < 0 then
-      b := tidemark.budget_noted(b, mine, -units, b.at + b.period_ms * interval '1 millisecond', greatest(1, b.period_ms / 16));
-      left_over := 0;
-    end if;
-    for j in 1 .. cardinality(b.out_until) loop
-      exit when left_over <= 0;
-      continue when b.out_share[j] <> mine or b.out_until[j] < since;
-      part := least(left_over, b.out_units[j]);
-      b.out_units[j] := b.out_units[j] - part;
-      left_over := left_over - part;
-    end loop;
-    b.level[mine] := greatest(0, b.level[mine] - (units - left_over));
-    b.total := b.total - units;
-  end if;
-  return b;
-end $function$;
-
-CREATE OR REPLACE FUNCTION tidemark.give_back(budgets text[], of_share text, units double precision[], nos bigint[], age_ms double precision DEFAULT NULL::double precision)
- RETURNS void
- LANGUAGE plpgsql
-AS $function$
-declare
-  b tidemark.budget;
-  k int;
-begin
-  for b in select (t).* from tidemark.budget t where t.budget = any(budgets) order by t.budget for update loop
-    k := array_position(budgets, b.budget);
-    b := tidemark.budget_at(b, tidemark.now());
-    b := tidemark.budget_returned(b, coalesce(array_position(b.share, of_share), cardinality(b.share)), units[k], nos[k], age_ms);
-    update tidemark.budget t
-       set at = b.at, level = b.level, lent = b.lent, foreign_used = b.foreign_used, total = b.total,
-           out_share = b.out_share, out_units = b.out_units, out_until = b.out_until, told = b.told
-     where t.budget = b.budget;
-  end loop;
-end $function$;
-
-CREATE OR REPLACE FUNCTION tidemark.take(of_upstream text, probe boolean, budgets text[], of_share text, need double precision[], demand double precision[], ahead double precision[], back double precision[], back_no bigint[], flight_ms double precision, wanted_ms double precision DEFAULT 0, back_age_ms double precision DEFAULT NULL::double precision, OUT granted double precision[], OUT nos bigint[], OUT flights bigint[], OUT life_ms double precision, OUT wait_ms double precision, OUT refused text, OUT why text, OUT said text, OUT per_ms double precision, OUT breaker text, OUT failing integer, OUT known integer)
- RETURNS record
- LANGUAGE plpgsql
-AS $function$
-declare
-  moment timestamptz := tidemark.now();
-  b tidemark.budget;
-  rows tidemark.budget[] := '{}';
-  up tidemark.upstream;
-  mine int;
-  k int;
-  w float8;
-  units float8;
-  spare float8;
-  lives_ms float8;
-  number bigint;
-begin
-  granted := array_fill(0::float8, array[cardinality(budgets)]);
-  nos := array_fill(0::bigint, array[cardinality(budgets)]);
-  flights := '{}';
-  life_ms := greatest(500, wanted_ms);
-  wait_ms := 0;
-  known := 0;
-  for b in select (t).* from tidemark.budget t where t.budget = any(budgets) order by t.budget for update loop
-    known := known + 1;
-    b := tidemark.budget_at(b, moment);
-    k := array_position(budgets, b.budget);
-    mine := coalesce(array_position(b.share, of_share), cardinality(b.share));
-    if back[k] > 0 then
-      b := tidemark.budget_returned(b, mine, back[k], back_no[k], back_age_ms);
-    end if;
-    w := tidemark.budget_wait_ms(b, mine, need[k]);
-    why := case when w > 0 and wait_ms < w then 'spent' else why end;
-    if b.shape in ('gap', 'flights') and (
-         b.free_at > moment or (select count(f.flight_id) from tidemark.flight f where f.budget = b.budget and f.until > moment) >= b.room) then
-      w := greatest(10, case when b.free_at > moment then extract(epoch from b.free_at - moment) * 1000 else least(b.period_ms, 200) end);
-      why := case when wait_ms < w then 'out' else why end;
-    end if;
-    if b.closed_until > moment and extract(epoch from b.closed_until - moment) * 1000 > w then
-      w := extract(epoch from b.closed_until - moment) * 1000;
-      why := case when wait_ms < w then 'closed' else why end;
-      said := case when wait_ms < w then b.closed_reason else said end;
-    end if;
-    if w > wait_ms then
-      wait_ms := w;
-      refused := b.budget;
-      per_ms := b.per_ms * b.reserved[mine];
-    end if;
-    if w > 0 then
-      b.refused_at[mine] := moment;
-      b.refused_ms[mine] := w;
-    end if;
-    rows := rows || b;
-  end loop;
-  -- Read after the locks: what closed the upstream meanwhile is seen.
-  select (u).* into up from tidemark.upstream u where u.upstream = of_upstream;
-  breaker := coalesce(up.breaker, 'closed');
-  failing := coalesce(cardinality(up.failing), 0);
-  if not probe and up.closed_until > moment and extract(epoch from up.closed_until - moment) * 1000 >= wait_ms then
-    wait_ms := extract(epoch from up.closed_until - moment) * 1000;
-    refused := of_upstream;
-    why := 'shut';
-    said := up.closed_reason;
-  elsif not probe and breaker <> 'closed' then
-    wait_ms := greatest(wait_ms, 1);
-    refused := of_upstream;
-    why := 'probe';
-  end if;
-  foreach b in array rows loop
-    k := array_position(budgets, b.budget);
-    mine := coalesce(array_position(b.share, of_share), cardinality(b.share));
-    if wait_ms = 0 and known = cardinality(budgets) then
-      spare := tidemark.budget_left(b, mine) - need[k];
-      units := need[k] + greatest(0, least(demand[k] - need[k], spare));
-      units := units + greatest(0, least(ahead[k], (spare - (units - need[k])) / 4));
-      b := tidemark.budget_taken(b, mine, units);
-      granted[k] := units;
-      nos[k] := b.window_no;
-      lives_ms := greatest(b.life_ms, wanted_ms);
-      if b.shape = 'pace' then
-        -- A fifth of it is for rounding up. What a call costs beyond its bucket is a debt, and not counted as out.
-        lives_ms := greatest(b.life_ms * 0.8, wanted_ms);
-        b := tidemark.budget_noted(b, 0, least(units, greatest(0, spare + need[k])), moment + lives_ms * interval '1 millisecond', lives_ms / 4);
-      elsif b.shape = 'window' then
-        if b.told then
-          lives_ms := least(lives_ms, extract(epoch from b.window_until - moment) * 1000);
-        end if;
-        b := tidemark.budget_noted(
-          b, mine, units, moment + (b.period_ms + lives_ms) * interval '1 millisecond', greatest(1, b.period_ms / 16));
-      elsif b.shape in ('gap', 'flights') then
-        insert into tidemark.flight (budget, until) values (b.budget, moment + flight_ms * interval '1 millisecond')
-        returning flight_id into number;
-        flights := flights || number;
-      end if;
-      life_ms := least(life_ms, lives_ms);
-    end if;
-    if b.shape not in ('gap', 'flights', 'account') or wait_ms > 0 then
-      update tidemark.budget t
-         set at = b.at, level = b.level, lent = b.lent, window_no = b.window_no, window_until = b.window_until,
-             foreign_used = b.foreign_used, total = b.total, refused_at = b.refused_at, refused_ms = b.refused_ms,
-             out_share = b.out_share, out_units = b.out_units, out_until = b.out_until, told = b.told
-       where t.budget = b.budget;
-    end if;
-  end loop;
-end $function$;

@@ -140,6 +140,12 @@ function repositoriesOf({ value: owner }: Typed<Owner>, args: Args, asking: Aski
   };
 }
 
+function nodeOf(id: string, asking: Asking) {
+  const found = visible(asking, asking.world.byId(id));
+  if (found) return typed("Repository", found);
+  throw notFound(`Could not resolve to a node with the global id of '${id}'.`);
+}
+
 const ownerFields: Answers = {
   id: ({ value }: Typed<Owner>) => value.id,
   login: ({ value }: Typed<Owner>) => value.login,
@@ -161,11 +167,16 @@ const answers: Record<string, Answers> = {
       if (found) return typed("Repository", found);
       throw notFound(`Could not resolve to a Repository with the name '${owner}/${name}'.`);
     },
-    node: (_: never, { id }, asking) => {
-      const found = visible(asking, asking.world.byId(String(id)));
-      if (found) return typed("Repository", found);
-      throw notFound(`Could not resolve to a node with the global id of '${id}'.`);
-    },
+    node: (_: never, { id }, asking) => nodeOf(String(id), asking),
+    nodes: (_: never, { ids }, asking) =>
+      (ids as string[]).map((id) => {
+        // In a list, what is not there is null with an error of its own.
+        try {
+          return nodeOf(id, asking);
+        } catch (thrown) {
+          return thrown;
+        }
+      }),
   },
   Organization: ownerFields,
   User: { ...ownerFields, login: (of: { login?: string; value?: Owner }) => of.login ?? of.value?.login },

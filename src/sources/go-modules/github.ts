@@ -60,6 +60,9 @@ const Envelope = z.object({
 /** Every query asks for what it cost; where there are no limits, nobody knows. */
 const Cost = z.object({ data: z.object({ rateLimit: z.object({ cost: z.number() }) }) });
 
+/** … and whose token it went out with. */
+const Viewer = z.object({ login: z.string() });
+
 function costOf(answer: Answer, estimate: number): number {
   try {
     return answer.json(Cost).data.rateLimit.cost;
@@ -81,7 +84,7 @@ export async function ask<T>(
   pull: Pick<Pull, "fetch">,
   { graphql_url, host }: GitHubHost,
   { query, variables, cost, answer: shape }: Question<T>,
-): Promise<{ data: T; faults: Fault[] }> {
+): Promise<{ data: T; faults: Fault[]; viewer: string | null }> {
   const answer = await pull.fetch(graphql_url, {
     method: "POST",
     headers: { "content-type": "application/json", accept: "application/json" },
@@ -95,7 +98,7 @@ export async function ask<T>(
   const { data, errors: faults = [] } = answer.json(Envelope);
   if (!data) throw faultError(host, faults);
   const parsed = shape.safeParse(data);
-  if (parsed.success) return { data: parsed.data, faults };
+  if (parsed.success) return { data: parsed.data, faults, viewer: Viewer.safeParse(data.viewer).data?.login ?? null };
   if (faults.length > 0) throw faultError(host, faults);
   throw new TidemarkError("UpstreamChanged", `${host} sent an answer of another shape: ${parsed.error.message}`);
 }

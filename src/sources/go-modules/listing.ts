@@ -23,7 +23,7 @@ const AGAIN_MOST = 3;
 export type Step = Batch<Cursor> | null;
 
 /** Where the row of a repository differs from what GitHub says, as it should be; its tags are not complete until the end. */
-export function rowOf({ pull, host, id, row }: Work, node: Listed): RepositoryRow {
+export function rowOf({ pull, host, id, row, viewer }: Work, node: Listed): RepositoryRow {
   return {
     resource_id: pull.resource.resource_id,
     host,
@@ -39,6 +39,7 @@ export function rowOf({ pull, host, id, row }: Work, node: Listed): RepositoryRo
     has_go: node.languages?.nodes.some((language) => language?.name === "Go") ?? false,
     tags: row?.tags ?? -1,
     listing_no: row?.listing_no ?? -1n,
+    seen_by: row?.seen_by ?? viewer,
   };
 }
 

@@ -1,12 +1,14 @@
 /** The two kinds that people follow: an owner with all repositories, and one repository by its name. */
-import { every, fresh, gone, type Kind, kind, later, type Pull } from "tidemark";
+import { type Child, every, fresh, gone, type Kind, kind, later, type Pull } from "tidemark";
 import { z } from "zod";
 import { ask, type Fault, faultError, type GitHubHost, isBadCursor, isDown, isNotFound } from "./github.ts";
-import { keyOf, type OwnerName, type RepositoryName, readName } from "./names.ts";
-import { namedRepository, type OwnerAnswer, ownerPage, type Swept } from "./queries.ts";
+import { keyOf, type OwnerName, type RepositoryName, readKey, readName } from "./names.ts";
+import { type Glimpse, namedRepository, type OwnerAnswer, ownerPage, type Swept } from "./queries.ts";
 import type { Settings } from "./settings.ts";
 import { options } from "./settings.ts";
-import { compare, toBatch } from "./sweep.ts";
+import { isBelieved, stillThere, unseen } from "./sight.ts";
+import { compare, type Seen, toBatch } from "./sweep.ts";
+import { readRepositories } from "./tables.ts";
 
 /** The smallest page that is tried, and how much the next listing asks for more after one that was cut down. */
 const PAGE_LEAST = 5;
@@ -41,13 +43,20 @@ async function readPage(pull: Pull, at: GitHubHost, owner: string, { after, size
   return { answer: data.repositoryOwner, faults };
 }
 
-function wantedOf(
-  { repositories }: NonNullable<OwnerAnswer["repositoryOwner"]>,
-  { forks, archived }: Settings,
-): Swept[] {
-  return repositories.nodes.filter(
-    (one): one is Swept => one !== null && (forks || !one.isFork) && (archived || !one.isArchived),
-  );
+const isWanted = ({ isFork, isArchived }: Glimpse, { forks, archived }: Settings): boolean =>
+  (forks || !isFork) && (archived || !isArchived);
+
+function wantedOf({ repositories }: NonNullable<OwnerAnswer["repositoryOwner"]>, settings: Settings): Swept[] {
+  return repositories.nodes.filter((one): one is Swept => one !== null && isWanted(one, settings));
+}
+
+/** What a listing to its end did not meet and is the owner's still. */
+async function keptOf(pull: Pull, parts: KindParts, { found }: Seen): Promise<Child[]> {
+  const { host, owner } = readName(pull.resource.key) as OwnerName;
+  const met = new Set(found.map(({ key }) => readKey(key).id));
+  const isStill = (one: Glimpse) =>
+    one.nameWithOwner.toLowerCase().startsWith(`${owner}/`) && isWanted(one, parts.settings());
+  return stillThere(pull, parts.gitHub(host), met, isStill, period_ms(parts.settings().refresh));
 }
 
 export function ownerKind(parts: KindParts): Kind {
@@ -83,12 +92,17 @@ export function ownerKind(parts: KindParts): Kind {
           yield { ...toBatch(seen, false), cursor: { ...cursor, after: endCursor, whole } };
           continue;
         }
+        const kept = whole ? await keptOf(pull, parts, seen) : [];
         const size = Math.min(parts.page_most, cursor.size + PAGE_STEP);
         // What was left out is not gone: only a listing without gaps lets go of what it did not find.
         const final = whole
           ? fresh()
           : later(sweepOften(parts)(pull.resource.options).period_ms!, leftOut(host, faults));
-        yield { ...toBatch(seen, whole), cursor: { after: null, size, whole: true }, final };
+        yield {
+          ...toBatch({ ...seen, found: [...seen.found, ...kept] }, whole),
+          cursor: { after: null, size, whole: true },
+          final,
+        };
         return;
       }
     },
@@ -112,11 +126,14 @@ export function namedKind(parts: KindParts): Kind {
     async *pull(pull) {
       const { host, owner, name } = readName(pull.resource.key) as RepositoryName;
       const at = parts.gitHub(host);
-      const { data, faults } = await ask(pull, at, namedRepository(owner, name));
+      const { data, faults, viewer } = await ask(pull, at, namedRepository(owner, name));
       const one = data.repository;
       if (one === null) {
         const { id } = pull.cursor;
         if (!faults.every(isNotFound)) return later(period_ms(parts.settings().every), leftOut(host, faults));
+        const row = id === null ? undefined : (await readRepositories(pull.read, host, [id])).get(id);
+        if (!isBelieved(row, viewer, pull.now_ms(), period_ms(parts.settings().refresh)))
+          return later(period_ms(parts.settings().every), unseen(`${owner}/${name}`, host, viewer));
         // The repository finds out for itself whether it is gone, or only goes by another name.
         const touch = id === null ? [] : [{ kind: "repository", key: keyOf(host, id) }];
         yield { touch, final: gone(`there is no ${owner}/${name} at ${host}, or our token may not see it`) };

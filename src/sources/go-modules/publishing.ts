@@ -48,7 +48,12 @@ export async function* publish(work: Work, found: Found, period_ms: number): Asy
     yield { publish: [versions.entries(news.slice(i, i + PUBLISH_MOST))] };
   const changes = changesOf(resource_id, { versions: mine, commits: found.commits }, [...known.values()]);
   const disputes = await disputesOf(work, paths, holders);
-  const target = { ...row, tags: work.cursor.total, listing_no: periodNo(work.id, work.pull.now_ms(), period_ms) };
+  const target = {
+    ...row,
+    tags: work.cursor.total,
+    listing_no: periodNo(work.id, work.pull.now_ms(), period_ms),
+    seen_by: work.viewer ?? row.seen_by,
+  };
   const writes = [changes, disputes].filter((write) => write !== null);
   yield {
     ...(isOther(row, target) ? { put: [repositories.rows([target])] } : {}),

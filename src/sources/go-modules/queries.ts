@@ -33,7 +33,8 @@ const peeling = (deep: number): string =>
   deep === 0 ? "oid __typename" : `oid __typename ... on Tag { target { ${peeling(deep - 1)} } }`;
 
 const FACTS = `id nameWithOwner pushedAt isFork isArchived isDisabled isPrivate isEmpty defaultBranchRef { target { oid } }`;
-const RATE = "rateLimit { cost remaining resetAt }";
+/** What it cost, and who asked. */
+const RATE = "rateLimit { cost remaining resetAt } viewer { login }";
 
 const facts = {
   id: z.string().min(1),
@@ -104,6 +105,27 @@ export function namedRepository(owner: string, name: string): Question<NamedAnsw
   repository(owner: $owner, name: $name) { ${SWEPT} }
 }`;
   return { query, variables: { owner, name }, cost: 1, answer: Named };
+}
+
+const Glimpse = z.object({
+  id: facts.id,
+  nameWithOwner: facts.nameWithOwner,
+  isFork: z.boolean(),
+  isArchived: z.boolean(),
+});
+/** A repository that was asked for by its id: whose it is now. */
+export type Glimpse = z.infer<typeof Glimpse>;
+
+const Glimpses = z.object({ nodes: z.array(Glimpse.nullable()) });
+export const NODES_MOST = 100;
+
+/** Which of these can be seen; null for those that cannot. */
+export function repositoriesById(ids: string[]): Question<z.infer<typeof Glimpses>> {
+  const query = `query ($ids: [ID!]!) {
+  ${RATE}
+  nodes(ids: $ids) { ... on Repository { id nameWithOwner isFork isArchived } }
+}`;
+  return { query, variables: { ids }, cost: 1, answer: Glimpses };
 }
 
 const Listed = z.object({

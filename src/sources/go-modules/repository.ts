@@ -1,5 +1,5 @@
 /** The kind that does the work: lists the tags of repositories, many in one call, reads go.mod files once, publishes versions. */
-import { type Batch, every, fresh, gone, type Kind, kind, type Pull, type TidemarkError } from "tidemark";
+import { type Batch, every, fresh, gone, type Kind, kind, later, type Pull, type TidemarkError } from "tidemark";
 import { ask, faultError, isBadCursor, isDown, isNotFound } from "./github.ts";
 import { declaredPath } from "./gomod-file.ts";
 import { checkListing, isOther, rowOf, takePage } from "./listing.ts";
@@ -7,6 +7,7 @@ import { periodNo, readKey } from "./names.ts";
 import type { KindParts } from "./owner.ts";
 import { type Found, publish } from "./publishing.ts";
 import { gomodFiles, type Listed, tagPages, type WantedFile } from "./queries.ts";
+import { isBelieved, unseen } from "./sight.ts";
 import { gomods, owned, readAllTags, readGomods, readRepositories, repositories } from "./tables.ts";
 import { markAllDeleted } from "./version-rows.ts";
 import { type GomodAt, versionsOf } from "./versions.ts";
@@ -18,9 +19,11 @@ const TOGETHER = 25;
 const FILES_LEAST = 5;
 /** Reading what is needed may show that more is; it never takes this many rounds. */
 const ROUNDS_MOST = 10;
+/** When a repository is asked for again that this account does not see: another may be asked then. */
+const SEEN_MS = 60_000;
 
-/** A page of tags; or that the repository is gone, or that the place to go on from is no longer good. */
-type Page = Listed | "gone" | "again";
+/** A page of tags; or that the repository is gone, or that this account may not see it, or that the place to go on from is no longer good. */
+type Page = Listed | "gone" | "unseen" | "again";
 type Steps = { pull: Pull<Cursor>; batch: Batch<Cursor> }[];
 
 export function repositoryKind(parts: KindParts): Kind {
@@ -51,7 +54,7 @@ async function worksOf(pulls: Pull<Cursor>[]): Promise<Work[]> {
     first.host,
     keys.map(({ id }) => id),
   );
-  return keys.map(({ pull, host, id }) => ({ pull, host, id, row: rows.get(id), cursor: pull.cursor }));
+  return keys.map(({ pull, host, id }) => ({ pull, host, id, row: rows.get(id), viewer: null, cursor: pull.cursor }));
 }
 
 class Group {
@@ -112,6 +115,7 @@ class Group {
           `${work.host} has no repository ${work.row?.name ?? work.id} any more, or our token may not see it`,
         ),
       };
+    if (node === "unseen") return { final: later(SEEN_MS, unseen(work.row?.name ?? work.id, work.host, work.viewer)) };
     if (node === "again") return { cursor: { ...start, again: work.cursor.again + 1 } };
     if (!node.isDisabled) return takePage(work, node);
     // What it shows while it is disabled says nothing about its tags.
@@ -142,15 +146,17 @@ class Group {
 
   async #askPages(works: Work[]): Promise<Map<Work, Page>> {
     const wanted = works.map(({ id, cursor }) => ({ id, after: cursor.after }));
-    const { data, faults } = await ask(works[0]!.pull, this.#host, tagPages(wanted));
+    const { data, faults, viewer } = await ask(works[0]!.pull, this.#host, tagPages(wanted));
     const at = (i: number) => faults.filter(({ path }) => path?.[0] === `n${i}`);
     const elsewhere = faults.filter(({ path }) => !/^n\d+$/.test(String(path?.[0])));
     if (elsewhere.length > 0 || data.length !== works.length) throw faultError(this.#host.host, elsewhere);
     const pages = new Map<Work, Page>();
     works.forEach((work, i) => {
       const node = data[i] ?? null;
+      work.viewer = viewer;
       if (node?.refs && at(i).length === 0) pages.set(work, node);
-      else if (node === null && at(i).length > 0 && at(i).every(isNotFound)) pages.set(work, "gone");
+      else if (node === null && at(i).length > 0 && at(i).every(isNotFound))
+        pages.set(work, isBelieved(work.row, viewer, work.pull.now_ms(), this.#period_ms) ? "gone" : "unseen");
       else if (at(i).some(isBadCursor)) pages.set(work, "again");
       else this.#fail(work, faultError(this.#host.host, at(i)));
     });

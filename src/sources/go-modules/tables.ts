@@ -9,7 +9,7 @@ const step = (n: number, name: string) => ({
   sql: readFileSync(new URL(`./migrations/${String(n).padStart(4, "0")}_${name}.sql`, import.meta.url), "utf8"),
 });
 
-export const migrations: SourceMigrations = { steps: [step(1, "modules"), step(2, "pages")] };
+export const migrations: SourceMigrations = { steps: [step(1, "modules"), step(2, "pages"), step(3, "sight")] };
 
 export const repositories = table("go_modules.repository", {
   columns: {
@@ -27,6 +27,7 @@ export const repositories = table("go_modules.repository", {
     has_go: "boolean",
     tags: "int",
     listing_no: "bigint",
+    seen_by: "text",
   },
   key: ["resource_id"],
   owner: "resource_id",
@@ -75,6 +76,7 @@ export interface RepositoryRow extends Record<string, unknown> {
   has_go: boolean;
   tags: number;
   listing_no: bigint;
+  seen_by: string | null;
 }
 
 export async function readRepositories(
@@ -83,7 +85,7 @@ export async function readRepositories(
   ids: string[],
 ): Promise<Map<string, RepositoryRow>> {
   const { rows } = await read.query<RepositoryRow>(sql`
-    select resource_id, host, node_id, name, root, pushed_at, head_oid, is_fork, is_archived, is_disabled, is_private, has_go, tags, listing_no
+    select resource_id, host, node_id, name, root, pushed_at, head_oid, is_fork, is_archived, is_disabled, is_private, has_go, tags, listing_no, seen_by
       from go_modules.repository where host = ${host} and node_id = any(${ids}::text[])`);
   return new Map(rows.map((row) => [row.node_id, row]));
 }

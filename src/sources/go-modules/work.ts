@@ -27,6 +27,8 @@ export interface Work {
   id: string;
   /** Its row as it was last written, or is about to be. */
   row: RepositoryRow | undefined;
+  /** Who was shown its tags. */
+  viewer: string | null;
   /** Where it is; ahead of the pull's own where nothing was worth a commit. */
   cursor: Cursor;
 }
