@@ -60,6 +60,8 @@ create table tidemark.upstream (
   well_at timestamptz,
   other_well_at timestamptz,
   struck_at timestamptz,
+  asked_until timestamptz,
+  asked_reason text,
   constraint upstream_pkey PRIMARY KEY (upstream),
   constraint upstream_breaker_check CHECK ((breaker = ANY (ARRAY['closed'::text, 'open'::text, 'probing'::text])))
 );
@@ -68,6 +70,7 @@ comment on column tidemark.upstream.strikes is 'How often we were put off withou
 comment on column tidemark.upstream.breaker_no is 'Raised with each change: whoever changes it names the one that he saw.';
 comment on column tidemark.upstream.failing is 'Resources that failed here since anybody succeeded; three different ones open the breaker.';
 comment on column tidemark.upstream.other_well_at is 'When a resource other than well_by last succeeded here.';
+comment on column tidemark.upstream.asked_until is 'Until when the upstream itself asked us to wait; it holds whatever becomes of the breaker.';
 
 create table tidemark.lane (
   lane_id integer generated always as identity not null,
@@ -358,15 +361,24 @@ create table tidemark.budget (
   total double precision default 0 not null,
   refused_at timestamptz[] not null,
   refused_ms double precision[] not null,
+  burst double precision,
+  out_share integer[] default '{}'::integer[] not null,
+  out_units double precision[] default '{}'::double precision[] not null,
+  out_until timestamptz[] default '{}'::timestamp with time zone[] not null,
+  told boolean default false not null,
   constraint budget_pkey PRIMARY KEY (budget),
+  constraint budget_out CHECK (((cardinality(out_share) = cardinality(out_units)) AND (cardinality(out_share) = cardinality(out_until)))),
   constraint budget_shape_check CHECK ((shape = ANY (ARRAY['pace'::text, 'window'::text, 'gap'::text, 'flights'::text, 'account'::text]))),
   constraint budget_shares CHECK (((cardinality(share) = cardinality(reserved)) AND (cardinality(share) = cardinality(capacity)) AND (cardinality(share) = cardinality(level)) AND (cardinality(share) = cardinality(refused_at)) AND (cardinality(share) = cardinality(refused_ms))))
 ) with (autovacuum_vacuum_cost_delay=0, autovacuum_vacuum_scale_factor=0.02, fillfactor=50);
 comment on table tidemark.budget is 'One allowance over all workers, with a bucket for each share; the last share, '''', is of calls that name none.';
 comment on column tidemark.budget.room is 'pace: what all buckets hold together; window: what may be spent in it; flights, gap: how many at once.';
-comment on column tidemark.budget.level is 'pace: what is in each share''s bucket; window: what each share has spent.';
+comment on column tidemark.budget.level is 'pace: what is in each share''s bucket; window: what each share has spent and counts still.';
 comment on column tidemark.budget.lent is 'pace: what overflowed from full buckets and anybody may take.';
 comment on column tidemark.budget.foreign_used is 'window: what the upstream counted and we did not spend.';
+comment on column tidemark.budget.burst is 'pace: as declared; buckets and what is out are never more together.';
+comment on column tidemark.budget.out_units is 'What was drawn of late, by share, and counts until out_until.';
+comment on column tidemark.budget.told is 'window: the upstream said when this window ends; then what was spent in it is over, too.';
 CREATE INDEX budget_by_upstream ON tidemark.budget USING btree (upstream);
 
 create table tidemark.flight (
@@ -612,9 +624,27 @@ CREATE OR REPLACE FUNCTION tidemark.budget_at(b tidemark.budget, moment timestam
 AS $function$
 declare
   passed_ms float8 := greatest(0, extract(epoch from moment - b.at) * 1000);
+  whole float8 := coalesce(b.burst, b.room + b.per_ms * b.life_ms);
+  outside float8 := 0;
+  most float8 := whole;
+  was float8[];
   held float8 := 0;
+  gained float8 := 0;
+  over int := 0;
 begin
   if b.shape = 'pace' then
+    for j in 1 .. cardinality(b.out_units) loop
+      outside := outside + b.out_units[j];
+    end loop;
+    -- At each moment since, buckets and what was out then held no more than the burst; from there they filled.
+    for j in 1 .. cardinality(b.out_until) loop
+      exit when b.out_until[j] > moment;
+      most := least(most, whole - outside + b.per_ms * extract(epoch from moment - b.out_until[j]) * 1000);
+      outside := outside - b.out_units[j];
+      over := j;
+    end loop;
+    most := greatest(0, least(most, whole - outside));
+    was := b.level;
     for i in 1 .. cardinality(b.share) loop
       b.level[i] := b.level[i] + b.per_ms * b.reserved[i] * passed_ms;
       if b.level[i] > b.capacity[i] then
@@ -622,11 +652,34 @@ begin
         b.level[i] := b.capacity[i];
       end if;
       held := held + greatest(0, b.level[i]);
+      gained := gained + greatest(0, b.level[i]) - greatest(0, was[i]);
     end loop;
-    b.lent := greatest(0, least(b.lent, b.room - held));
-  elsif b.shape = 'window' and moment >= b.window_until then
-    b.level := array_fill(0::float8, array[cardinality(b.share)]);
-    b.foreign_used := 0;
+    b.lent := greatest(0, least(b.lent, b.room - held, most - held));
+    -- What there is no room for was not gained: a bucket that was full stays full.
+    if held > most and gained > 0 then
+      for i in 1 .. cardinality(b.share) loop
+        b.level[i] := b.level[i] - (greatest(0, b.level[i]) - greatest(0, was[i])) * least(1, (held - most) / gained);
+      end loop;
+    end if;
+  elsif b.shape = 'window' then
+    for j in 1 .. cardinality(b.out_until) loop
+      exit when b.out_until[j] > moment;
+      b.level[b.out_share[j]] := greatest(0, b.level[b.out_share[j]] - b.out_units[j]);
+      over := j;
+    end loop;
+    if moment >= b.window_until then
+      b.foreign_used := 0;
+      if b.told then
+        b.level := array_fill(0::float8, array[cardinality(b.share)]);
+        over := cardinality(b.out_until);
+        b.told := false;
+      end if;
+    end if;
+  end if;
+  if over > 0 then
+    b.out_share := b.out_share[over + 1:];
+    b.out_units := b.out_units[over + 1:];
+    b.out_until := b.out_until[over + 1:];
   end if;
   b.at := greatest(b.at, moment);
   return b;
@@ -713,9 +766,20 @@ begin
     return 0;
   end if;
   if b.shape = 'window' then
-    rest_ms := greatest(0, extract(epoch from b.window_until - b.at) * 1000);
+    rest_ms := extract(epoch from b.window_until - b.at) * 1000;
     kept := tidemark.budget_kept(b, mine);
-    return case when kept > short then rest_ms * short / kept else rest_ms end;
+    if rest_ms > 0 and (b.told or kept > short) then
+      wait_ms := case when kept > short then rest_ms * short / kept else rest_ms end;
+    end if;
+    -- Unless we were told, nothing begins anew at the end of a window: what was spent is over bit by bit.
+    if not b.told then
+      for j in 1 .. cardinality(b.out_until) loop
+        short := short - b.out_units[j];
+        next_ms := extract(epoch from b.out_until[j] - b.at) * 1000;
+        exit when short <= 1e-9;
+      end loop;
+    end if;
+    return greatest(1, coalesce(least(nullif(wait_ms, 0), next_ms), rest_ms));
   end if;
   -- Another share's part flows over to us from the moment that its bucket is full.
   loop
@@ -763,135 +827,6 @@ begin
   return b;
 end $function$;
 
-CREATE OR REPLACE FUNCTION tidemark.take(of_upstream text, probe boolean, budgets text[], of_share text, need double precision[], demand double precision[], ahead double precision[], back double precision[], back_no bigint[], flight_ms double precision, OUT granted double precision[], OUT nos bigint[], OUT flights bigint[], OUT life_ms double precision, OUT wait_ms double precision, OUT refused text, OUT why text, OUT said text, OUT per_ms double precision, OUT breaker text, OUT failing integer, OUT known integer)
- RETURNS record
- LANGUAGE plpgsql
-AS $function$
-declare
-  moment timestamptz := tidemark.now();
-  b tidemark.budget;
-  rows tidemark.budget[] := '{}';
-  up tidemark.upstream;
-  mine int;
-  k int;
-  w float8;
-  units float8;
-  spare float8;
-  number bigint;
-begin
-  granted := array_fill(0::float8, array[cardinality(budgets)]);
-  nos := array_fill(0::bigint, array[cardinality(budgets)]);
-  flights := '{}';
-  life_ms := 500;
-  wait_ms := 0;
-  known := 0;
-  for b in select (t).* from tidemark.budget t where t.budget = any(budgets) order by t.budget for update loop
-    known := known + 1;
-    b := tidemark.budget_at(b, moment);
-    k := array_position(budgets, b.budget);
-    mine := coalesce(array_position(b.share, of_share), cardinality(b.share));
-    if back[k] > 0 then
-      b := tidemark.budget_returned(b, mine, back[k], back_no[k]);
-    end if;
-    w := tidemark.budget_wait_ms(b, mine, need[k]);
-    why := case when w > 0 and wait_ms < w then 'spent' else why end;
-    if b.shape in ('gap', 'flights') and (
-         b.free_at > moment or (select count(f.flight_id) from tidemark.flight f where f.budget = b.budget and f.until > moment) >= b.room) then
-      w := greatest(10, case when b.free_at > moment then extract(epoch from b.free_at - moment) * 1000 else least(b.period_ms, 200) end);
-      why := case when wait_ms < w then 'out' else why end;
-    end if;
-    if b.closed_until > moment and extract(epoch from b.closed_until - moment) * 1000 > w then
-      w := extract(epoch from b.closed_until - moment) * 1000;
-      why := case when wait_ms < w then 'closed' else why end;
-      said := case when wait_ms < w then b.closed_reason else said end;
-    end if;
-    if w > wait_ms then
-      wait_ms := w;
-      refused := b.budget;
-      per_ms := b.per_ms * b.reserved[mine];
-    end if;
-    if w > 0 then
-      b.refused_at[mine] := moment;
-      b.refused_ms[mine] := w;
-    end if;
-    rows := rows || b;
-  end loop;
-  -- Read after the locks: what closed the upstream meanwhile is seen.
-  select (u).* into up from tidemark.upstream u where u.upstream = of_upstream;
-  breaker := coalesce(up.breaker, 'closed');
-  failing := coalesce(cardinality(up.failing), 0);
-  if not probe and up.closed_until > moment and extract(epoch from up.closed_until - moment) * 1000 >= wait_ms then
-    wait_ms := extract(epoch from up.closed_until - moment) * 1000;
-    refused := of_upstream;
-    why := 'shut';
-    said := up.closed_reason;
-  elsif not probe and breaker <> 'closed' then
-    wait_ms := greatest(wait_ms, 1);
-    refused := of_upstream;
-    why := 'probe';
-  end if;
-  foreach b in array rows loop
-    k := array_position(budgets, b.budget);
-    mine := coalesce(array_position(b.share, of_share), cardinality(b.share));
-    if wait_ms = 0 and known = cardinality(budgets) then
-      spare := tidemark.budget_left(b, mine) - need[k];
-      units := need[k] + greatest(0, least(demand[k] - need[k], spare));
-      units := units + greatest(0, least(ahead[k], (spare - (units - need[k])) / 4));
-      b := tidemark.budget_taken(b, mine, units);
-      granted[k] := units;
-      nos[k] := b.window_no;
-      life_ms := least(life_ms, b.life_ms);
-      if b.shape = 'window' then
-        life_ms := least(life_ms, extract(epoch from b.window_until - moment) * 1000);
-      elsif b.shape in ('gap', 'flights') then
-        insert into tidemark.flight (budget, until) values (b.budget, moment + flight_ms * interval '1 millisecond')
-        returning flight_id into number;
-        flights := flights || number;
-      end if;
-    end if;
-    if b.shape not in ('gap', 'flights', 'account') or wait_ms > 0 then
-      update tidemark.budget t
-         set at = b.at, level = b.level, lent = b.lent, window_no = b.window_no, window_until = b.window_until,
-             foreign_used = b.foreign_used, total = b.total, refused_at = b.refused_at, refused_ms = b.refused_ms
-       where t.budget = b.budget;
-    end if;
-  end loop;
-end $function$;
-
-CREATE OR REPLACE FUNCTION tidemark.budget_returned(b tidemark.budget, mine integer, units double precision, no bigint)
- RETURNS tidemark.budget
- LANGUAGE plpgsql
- IMMUTABLE
-AS $function$
-begin
-  if b.shape = 'pace' then
-    b.level[mine] := b.level[mine] + units;
-    b := tidemark.budget_at(b, b.at);
-    b.total := b.total - units;
-  elsif b.shape = 'window' and no = b.window_no and b.window_until > b.at then
-    b.level[mine] := greatest(0, b.level[mine] - units);
-    b.total := b.total - units;
-  end if;
-  return b;
-end $function$;
-
-CREATE OR REPLACE FUNCTION tidemark.give_back(budgets text[], of_share text, units double precision[], nos bigint[])
- RETURNS void
- LANGUAGE plpgsql
-AS $function$
-declare
-  b tidemark.budget;
-  k int;
-begin
-  for b in select (t).* from tidemark.budget t where t.budget = any(budgets) order by t.budget for update loop
-    k := array_position(budgets, b.budget);
-    b := tidemark.budget_at(b, tidemark.now());
-    b := tidemark.budget_returned(b, coalesce(array_position(b.share, of_share), cardinality(b.share)), units[k], nos[k]);
-    update tidemark.budget t
-       set at = b.at, level = b.level, lent = b.lent, foreign_used = b.foreign_used, total = b.total where t.budget = b.budget;
-  end loop;
-end $function$;
-
 CREATE OR REPLACE FUNCTION tidemark.correct(of_budget text, no bigint, said double precision, remaining double precision, reset_ms double precision)
  RETURNS void
  LANGUAGE plpgsql
@@ -914,6 +849,7 @@ begin
     end if;
     if reset_ms > 0 then
       b.window_until := b.at + reset_ms * interval '1 millisecond';
+      b.told := true;
     end if;
   elsif b.shape = 'pace' and remaining is not null then
     select sum(greatest(0, l)) into held from unnest(b.level) as l;
@@ -926,7 +862,8 @@ begin
     end if;
   end if;
   update tidemark.budget t
-     set at = b.at, level = b.level, lent = b.lent, window_until = b.window_until, said_room = b.said_room, foreign_used = b.foreign_used
+     set at = b.at, level = b.level, lent = b.lent, window_until = b.window_until, said_room = b.said_room, foreign_used = b.foreign_used,
+         out_share = b.out_share, out_units = b.out_units, out_until = b.out_until, told = b.told
    where t.budget = b.budget;
 end $function$;
 
@@ -1116,3 +1053,192 @@ begin
 end
 $function$;
 comment on function tidemark.take_off(places tid[], ids bigint[], seqs bigint[]) is 'Deletes handled messages where they were read, and those that moved since by their number.';
+
+CREATE OR REPLACE FUNCTION tidemark.budget_noted(b tidemark.budget, mine integer, units double precision, until timestamp with time zone, step_ms double precision)
+ RETURNS tidemark.budget
+ LANGUAGE plpgsql
+ IMMUTABLE
+AS $function$
+declare
+  ends timestamptz := to_timestamp(ceil(extract(epoch from until)::float8 * 1000 / step_ms) * step_ms / 1000);
+  k int := cardinality(b.out_until);
+begin
+  while k > 0 and b.out_until[k] > ends loop
+    k := k - 1;
+  end loop;
+  for j in reverse k .. 1 loop
+    exit when b.out_until[j] < ends;
+    if b.out_share[j] = mine then
+      b.out_units[j] := b.out_units[j] + units;
+      return b;
+    end if;
+  end loop;
+  b.out_share := b.out_share[:k] || mine || b.out_share[k + 1:];
+  b.out_units := b.out_units[:k] || units || b.out_units[k + 1:];
+  b.out_until := b.out_until[:k] || ends || b.out_until[k + 1:];
+  return b;
+end $function$;
+
+CREATE OR REPLACE FUNCTION tidemark.budget_returned(b tidemark.budget, mine integer, units double precision, no bigint, age_ms double precision)
+ RETURNS tidemark.budget
+ LANGUAGE plpgsql
+ IMMUTABLE
+AS $function$
+declare
+  since timestamptz := coalesce(b.at - (age_ms - b.period_ms) * interval '1 millisecond', '-infinity');
+  left_over float8 := units;
+  part float8 := 0;
+begin
+  if b.shape = 'pace' then
+    for i in 1 .. cardinality(b.share) loop
+      part := part + greatest(0, b.level[i]);
+    end loop;
+    for j in 1 .. cardinality(b.out_units) loop
+      part := part + b.out_units[j];
+    end loop;
+    b.level[mine] := b.level[mine] + least(
+      units, greatest(0, coalesce(b.burst, b.room + b.per_ms * b.life_ms) - part - b.lent) + greatest(0, -b.level[mine]));
+    b := tidemark.budget_at(b, b.at);
+    b.total := b.total - units;
+  elsif b.shape = 'window' and no = b.window_no and b.window_until > b.at then
+    if units < 0 then
+      b := tidemark.budget_noted(b, mine, -units, b.at + b.period_ms * interval '1 millisecond', greatest(1, b.period_ms / 16));
+      left_over := 0;
+    end if;
+    for j in 1 .. cardinality(b.out_until) loop
+      exit when left_over <= 0;
+      continue when b.out_share[j] <> mine or b.out_until[j] < since;
+      part := least(left_over, b.out_units[j]);
+      b.out_units[j] := b.out_units[j] - part;
+      left_over := left_over - part;
+    end loop;
+    b.level[mine] := greatest(0, b.level[mine] - (units - left_over));
+    b.total := b.total - units;
+  end if;
+  return b;
+end $function$;
+
+CREATE OR REPLACE FUNCTION tidemark.give_back(budgets text[], of_share text, units double precision[], nos bigint[], age_ms double precision DEFAULT NULL::double precision)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  b tidemark.budget;
+  k int;
+begin
+  for b in select (t).* from tidemark.budget t where t.budget = any(budgets) order by t.budget for update loop
+    k := array_position(budgets, b.budget);
+    b := tidemark.budget_at(b, tidemark.now());
+    b := tidemark.budget_returned(b, coalesce(array_position(b.share, of_share), cardinality(b.share)), units[k], nos[k], age_ms);
+    update tidemark.budget t
+       set at = b.at, level = b.level, lent = b.lent, foreign_used = b.foreign_used, total = b.total,
+           out_share = b.out_share, out_units = b.out_units, out_until = b.out_until, told = b.told
+     where t.budget = b.budget;
+  end loop;
+end $function$;
+
+CREATE OR REPLACE FUNCTION tidemark.take(of_upstream text, probe boolean, budgets text[], of_share text, need double precision[], demand double precision[], ahead double precision[], back double precision[], back_no bigint[], flight_ms double precision, wanted_ms double precision DEFAULT 0, back_age_ms double precision DEFAULT NULL::double precision, OUT granted double precision[], OUT nos bigint[], OUT flights bigint[], OUT life_ms double precision, OUT wait_ms double precision, OUT refused text, OUT why text, OUT said text, OUT per_ms double precision, OUT breaker text, OUT failing integer, OUT known integer)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+declare
+  moment timestamptz := tidemark.now();
+  b tidemark.budget;
+  rows tidemark.budget[] := '{}';
+  up tidemark.upstream;
+  mine int;
+  k int;
+  w float8;
+  units float8;
+  spare float8;
+  lives_ms float8;
+  number bigint;
+begin
+  granted := array_fill(0::float8, array[cardinality(budgets)]);
+  nos := array_fill(0::bigint, array[cardinality(budgets)]);
+  flights := '{}';
+  life_ms := greatest(500, wanted_ms);
+  wait_ms := 0;
+  known := 0;
+  for b in select (t).* from tidemark.budget t where t.budget = any(budgets) order by t.budget for update loop
+    known := known + 1;
+    b := tidemark.budget_at(b, moment);
+    k := array_position(budgets, b.budget);
+    mine := coalesce(array_position(b.share, of_share), cardinality(b.share));
+    if back[k] > 0 then
+      b := tidemark.budget_returned(b, mine, back[k], back_no[k], back_age_ms);
+    end if;
+    w := tidemark.budget_wait_ms(b, mine, need[k]);
+    why := case when w > 0 and wait_ms < w then 'spent' else why end;
+    if b.shape in ('gap', 'flights') and (
+         b.free_at > moment or (select count(f.flight_id) from tidemark.flight f where f.budget = b.budget and f.until > moment) >= b.room) then
+      w := greatest(10, case when b.free_at > moment then extract(epoch from b.free_at - moment) * 1000 else least(b.period_ms, 200) end);
+      why := case when wait_ms < w then 'out' else why end;
+    end if;
+    if b.closed_until > moment and extract(epoch from b.closed_until - moment) * 1000 > w then
+      w := extract(epoch from b.closed_until - moment) * 1000;
+      why := case when wait_ms < w then 'closed' else why end;
+      said := case when wait_ms < w then b.closed_reason else said end;
+    end if;
+    if w > wait_ms then
+      wait_ms := w;
+      refused := b.budget;
+      per_ms := b.per_ms * b.reserved[mine];
+    end if;
+    if w > 0 then
+      b.refused_at[mine] := moment;
+      b.refused_ms[mine] := w;
+    end if;
+    rows := rows || b;
+  end loop;
+  -- Read after the locks: what closed the upstream meanwhile is seen.
+  select (u).* into up from tidemark.upstream u where u.upstream = of_upstream;
+  breaker := coalesce(up.breaker, 'closed');
+  failing := coalesce(cardinality(up.failing), 0);
+  if not probe and up.closed_until > moment and extract(epoch from up.closed_until - moment) * 1000 >= wait_ms then
+    wait_ms := extract(epoch from up.closed_until - moment) * 1000;
+    refused := of_upstream;
+    why := 'shut';
+    said := up.closed_reason;
+  elsif not probe and breaker <> 'closed' then
+    wait_ms := greatest(wait_ms, 1);
+    refused := of_upstream;
+    why := 'probe';
+  end if;
+  foreach b in array rows loop
+    k := array_position(budgets, b.budget);
+    mine := coalesce(array_position(b.share, of_share), cardinality(b.share));
+    if wait_ms = 0 and known = cardinality(budgets) then
+      spare := tidemark.budget_left(b, mine) - need[k];
+      units := need[k] + greatest(0, least(demand[k] - need[k], spare));
+      units := units + greatest(0, least(ahead[k], (spare - (units - need[k])) / 4));
+      b := tidemark.budget_taken(b, mine, units);
+      granted[k] := units;
+      nos[k] := b.window_no;
+      lives_ms := greatest(b.life_ms, wanted_ms);
+      if b.shape = 'pace' then
+        -- A fifth of it is for rounding up. What a call costs beyond its bucket is a debt, and not counted as out.
+        lives_ms := greatest(b.life_ms * 0.8, wanted_ms);
+        b := tidemark.budget_noted(b, 0, least(units, greatest(0, spare + need[k])), moment + lives_ms * interval '1 millisecond', lives_ms / 4);
+      elsif b.shape = 'window' then
+        if b.told then
+          lives_ms := least(lives_ms, extract(epoch from b.window_until - moment) * 1000);
+        end if;
+        b := tidemark.budget_noted(
+          b, mine, units, moment + (b.period_ms + lives_ms) * interval '1 millisecond', greatest(1, b.period_ms / 16));
+      elsif b.shape in ('gap', 'flights') then
+        insert into tidemark.flight (budget, until) values (b.budget, moment + flight_ms * interval '1 millisecond')
+        returning flight_id into number;
+        flights := flights || number;
+      end if;
+      life_ms := least(life_ms, lives_ms);
+    end if;
+    if b.shape not in ('gap', 'flights', 'account') or wait_ms > 0 then
+      update tidemark.budget t
+         set at = b.at, level = b.level, lent = b.lent, window_no = b.window_no, window_until = b.window_until,
+             foreign_used = b.foreign_used, total = b.total, refused_at = b.refused_at, refused_ms = b.refused_ms,
+             out_share = b.out_share, out_units = b.out_units, out_until = b.out_until, told = b.told
+       where t.budget = b.budget;
+    end if;
+  end loop;
+end $function$;
