@@ -51,6 +51,8 @@ const Cursor = z
   .default({ stamp: "", open: null, reads: 0, catalog_url: "", checked_ms: 0, replayed: "", replay_until: "" });
 type Cursor = z.infer<typeof Cursor>;
 
+/** An index that did not change has pages to read again all the same. */
+const replaying = ({ replay_until }: Cursor): boolean => replay_until !== "";
 const positionOf = (stamp: string): bigint => (stamp === "" ? 0n : ticksOf(stamp)!);
 
 export function catalogKind({ settings, upstream }: NuGetParts): Kind {
@@ -77,7 +79,11 @@ async function* pull(pull: Pull<Cursor>): Steps {
   const { replay = "" } = pull.resource.options as Options;
   if (replay !== pull.cursor.replayed) yield* beginReplay(pull, replay);
   const { catalog_url } = pull.cursor;
-  const answer = await pull.fetch(catalog_url, { if_changed: true, redirects: "any", bytes_max: INDEX_BYTES_MAX });
+  const answer = await pull.fetch(catalog_url, {
+    if_changed: !replaying(pull.cursor),
+    redirects: "any",
+    bytes_max: INDEX_BYTES_MAX,
+  });
   if (answer.status === 404 || answer.status === 410) {
     yield {
       cursor: { ...pull.cursor, checked_ms: 0 },
@@ -162,9 +168,11 @@ async function* readChanged(pull: Pull<Cursor>, index: CatalogIndex): Steps {
     const ticks = ticksOf(item.commitTimeStamp)!;
     return ticks > most ? ticks : most;
   }, ticksOf(index.commitTimeStamp)!);
-  const { open } = pull.cursor;
   if (changed.length === 0) {
-    if (open === null) return fresh();
+    if (replaying(pull.cursor)) {
+      yield { cursor: { ...pull.cursor, replay_until: "" }, final: fresh() };
+      return undefined;
+    }
     return yield* whenUnchanged(pull);
   }
   const coming: Promise<Answer>[] = [];
@@ -181,7 +189,13 @@ async function* readChanged(pull: Pull<Cursor>, index: CatalogIndex): Steps {
       stale = (before?.stale ?? 0) + 1;
       if (stale < STALE_MOST) return yield* waitForPage(pull, entry.url, before, stale);
     }
-    const reading = readPage(page, entry.url, before, positionOf(pull.cursor.stamp));
+    const reading = readPage(
+      page,
+      entry.url,
+      before,
+      positionOf(pull.cursor.stamp),
+      positionOf(pull.cursor.replay_until),
+    );
     const last = i === changed.length - 1;
     yield* writePage(pull, reading, page, {
       url: entry.url,
@@ -255,7 +269,13 @@ async function* writePage(pull: Pull<Cursor>, reading: Reading, page: CatalogPag
   yield {
     put: [pages.rows([row]), commits.rows(commitRows(feed_id, reading, rest))],
     post: rest.map((item) => postOf(pull, item, replayed)),
-    cursor: { ...pull.cursor, stamp: through, open, reads: pull.cursor.reads + 1 },
+    cursor: {
+      ...pull.cursor,
+      stamp: through,
+      open,
+      reads: pull.cursor.reads + 1,
+      replay_until: last ? "" : pull.cursor.replay_until,
+    },
     write: (tx) => settle(tx, feed_id, anomalies),
     ...(last ? { final: fresh() } : {}),
   };

@@ -91,7 +91,8 @@ async function readLeaves(
   const waiting = [...chosen.read, ...chosen.again];
   const one = async (): Promise<void> => {
     for (let event = waiting.shift(); event !== undefined; event = waiting.shift()) {
-      const document = remembered.get(event.leaf) ?? (await readLeaf(pull, event, lower_id));
+      const known = event.again ? undefined : remembered.get(event.leaf);
+      const document = known ?? (await readLeaf(pull, event, lower_id));
       remembered.set(event.leaf, document);
       documents.set(event.leaf, document);
     }

@@ -31,8 +31,14 @@ const ZERO = "00000000-0000-0000-0000-000000000000";
 
 const hashOf = (leaf: string): Buffer => createHash("sha1").update(leaf).digest().subarray(0, HASH_BYTES);
 
-/** `internal` is how far the catalog was read before this page. */
-export function readPage(page: CatalogPage, url: string, known: KnownPage | null, internal: bigint): Reading {
+/** `internal` is how far the catalog was read before this page; what is not after `replayed` is read once more on purpose. */
+export function readPage(
+  page: CatalogPage,
+  url: string,
+  known: KnownPage | null,
+  internal: bigint,
+  replayed = 0n,
+): Reading {
   const anomalies = new Map<string, string>();
   const odd = (what: string, example: string) => {
     if (!anomalies.has(what)) anomalies.set(what, example);
@@ -50,7 +56,7 @@ export function readPage(page: CatalogPage, url: string, known: KnownPage | null
   const added = all.filter((_, i) => !before.has(hashes[i]!.toString("latin1")));
   const newest = all.reduce((most, { ticks }) => (ticks > most ? ticks : most), ticksOf(page.commitTimeStamp)!);
   for (const item of added)
-    if (item.ticks <= internal) {
+    if (item.ticks <= internal && item.ticks > replayed) {
       odd("a time that went back", `${item.leaf} ${item.stamp}`);
       break;
     }

@@ -43,7 +43,8 @@ const invalid = (sentence: string): never => {
 };
 
 export function readSearch(given: Given): SearchRequest {
-  const q = (given("q") ?? "").trim();
+  // What the database could not hold is nowhere to be found either.
+  const q = (given("q") ?? "").toWellFormed().replaceAll("\u0000", " ").trim();
   if (q.length > TEXT_MOST) invalid(`q may have at most ${TEXT_MOST} characters.`);
   return {
     q,

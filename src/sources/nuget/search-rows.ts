@@ -2,6 +2,7 @@
 import sql, { empty, join, raw, type Sql } from "sql-template-tag";
 import type { Queryable } from "tidemark";
 import type { Details } from "./leaf.ts";
+import { quoted } from "./package-row.ts";
 import type { SearchRequest, Term } from "./search-request.ts";
 
 /** So many are ranked; of a word that more packages have, those whose id begins with it are always among them. */
@@ -20,9 +21,8 @@ export interface Found {
 const newestOf = ({ prerelease, semver2 }: Pick<SearchRequest, "prerelease" | "semver2">): Sql =>
   raw(`p.${prerelease ? "any" : "stable"}${semver2 ? "2" : ""}_key`);
 
-/** A lexeme as it stands in a tsquery, with what may follow it and where it may be. */
-const lexeme = (word: string, where: string): string =>
-  `'${word.replaceAll("\\", "\\\\").replaceAll("'", "''")}':*${where}`;
+/** The beginning of a word, and where it may be. */
+const lexeme = (word: string, where: string): string => `${quoted(word)}:*${where}`;
 
 function queryOf({ field, word }: Term): Sql {
   const as = (where: string) => sql`${lexeme(word, where)}::tsquery`;
@@ -67,6 +67,7 @@ function ranked(feed_id: bigint, request: SearchRequest): Sql {
   return sql`
     select p.feed_id, p.lower_id, ${newestOf(request)} as version_key,
            row_number() over (order by p.lower_id = ${whole} desc, p.lower_id like ${`${beginning}.%`} desc, p.lower_id like ${`${beginning}%`} desc,
+                                       case when p.lower_id like ${`${beginning}%`} then length(p.lower_id) end,
                                        ts_rank('{0, 0.2, 0.6, 1}', p.search, q.query, 1) desc, length(p.lower_id), p.lower_id) as n
       from (
         (select p.lower_id from nuget.package p

@@ -246,6 +246,7 @@ describe("D26: a service index", () => {
       times > 1 ? null : { status: 429, headers: { "retry-after": "30" }, body: "" },
     );
     await rig.read();
+    await rig.poll();
     expect(await rig.versions("a")).toEqual(["1.0.0"]);
     expect(Object.values(await rig.status()).map((row) => row.failures)).toEqual([0, 0]);
   });

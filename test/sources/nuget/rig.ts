@@ -3,6 +3,7 @@ import { Hono } from "hono";
 import sql from "sql-template-tag";
 import { NuGetFeed } from "../../../src/demo/nuget/feed.ts";
 import type { Context, Source } from "../../../src/index.ts";
+import { answerError } from "../../../src/server/answers.ts";
 import { nuget } from "../../../src/sources/nuget/source.ts";
 import { owned_by_feed, owned_by_package } from "../../../src/sources/nuget/tables.ts";
 import type { TestStore } from "../../postgres.ts";
@@ -32,6 +33,7 @@ export class NuGetRig extends SourceRig {
     const { db } = this;
     const context: Partial<Context> = { read: { query: (statement) => db.query(statement) } };
     source.routes!(this.#app, context as Context);
+    this.#app.onError(answerError(this.events));
     return this.feed;
   }
 

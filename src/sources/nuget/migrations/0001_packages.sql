@@ -89,13 +89,7 @@ create table nuget.package (
   stable2_key text,
   any2_key text,
   package_types text[] not null,
-  id_words text[] not null,
-  tag_words text[] not null,
-  title text not null,
-  about text not null,
-  search tsvector generated always as (
-    setweight(array_to_tsvector(id_words), 'A') || setweight(array_to_tsvector(tag_words), 'B') ||
-    setweight(to_tsvector('simple', title), 'B') || setweight(to_tsvector('english', about), 'C')) stored,
+  search tsvector not null,
   primary key (feed_id, lower_id)
 ) with (fillfactor = 90);
 
