@@ -24,7 +24,7 @@ export async function lockLane(tx: Queryable, source: string, name: string, upst
 }
 
 export interface Expired {
-  /** Every hold whose time had come was looked at. */
+  /** Every hold whose time had come was looked at; none was skipped because another has it locked, and may yet let it go as it was. */
   all: boolean;
   ended: { resource_id: bigint; failures: number }[];
 }
@@ -37,7 +37,8 @@ export interface Expired {
  * of the first of them to end, and where none is left it goes.
  */
 export async function expire(db: Queryable, since: string, most: number): Promise<Expired> {
-  const { rows } = await db.query<{ looked_at: number; resource_id: bigint | null; failures: number }>(sql`
+  type Looked = { looked_at: number; come: number; resource_id: bigint | null; failures: number };
+  const { rows } = await db.query<Looked>(sql`
     with over as (
       select hold_id, resource_ids, lease_nos from tidemark.hold
        where until >= ${since}::timestamptz and until <= tidemark.now()
@@ -66,10 +67,14 @@ export async function expire(db: Queryable, since: string, most: number): Promis
     ), emptied as (
       delete from tidemark.hold where hold_id in (select hold_id from over) and hold_id not in (select hold_id from kept)
     )
-    select o.looked_at, e.resource_id, e.failures
-      from (select count(*)::int as looked_at from over) o left join ended e on true`);
+    select o.looked_at, c.come, e.resource_id, e.failures
+      from (select count(*)::int as looked_at from over) o
+     cross join (select count(*)::int as come
+                   from (select 1 from tidemark.hold where until >= ${since}::timestamptz and until <= tidemark.now() limit ${most + 1}) t) c
+      left join ended e on true`);
+  const { looked_at = 0, come = 0 } = rows[0] ?? {};
   return {
-    all: (rows[0]?.looked_at ?? 0) < most,
+    all: come <= looked_at,
     ended: rows.flatMap(({ resource_id, failures }) => (resource_id === null ? [] : [{ resource_id, failures }])),
   };
 }

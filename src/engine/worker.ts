@@ -187,7 +187,8 @@ export class Worker {
     const settled = this.#claims.settled_at;
     const { all, ended } = await expire(db, this.#since, EXPIRE_MOST);
     this.#expired_ms = clock.elapsed_ms();
-    this.#since = all ? settled : "-infinity";
+    // What was skipped is looked at again: whoever has it locked may die, and leave it as it was.
+    if (all) this.#since = settled;
     if (ended.length === 0) return;
     events.emit("lease_expired", { count: ended.length });
     const worn = ended.filter((e) => e.failures >= settings.park_after).map((e) => e.resource_id);

@@ -42,7 +42,11 @@ export class Workbench {
     await setDatabaseClock(this.db, this.clock);
     this.lanes = new Lanes([source]);
     this.source = source.name;
-    for (const text of texts) await follow(this.db, this.lanes, source.name, text);
+    for (const text of texts) await this.follow(text);
+  }
+
+  async follow(text: string): Promise<void> {
+    await follow(this.db, this.lanes, this.source, text);
   }
 
   /** Lets the lease time pass. */
