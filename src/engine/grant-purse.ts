@@ -17,7 +17,7 @@ export interface Purse {
 const BUSY_CALLS = 8;
 /** How much more than was just spent a busy line may draw ahead. */
 const BUSY_GROWTH = 4;
-/** A database that takes longer than a quarter of this is out of order. */
+/** A database that takes longer than half of this is out of order. */
 const WANTED_MS_MAX = 65_536;
 
 /**
@@ -25,7 +25,7 @@ const WANTED_MS_MAX = 65_536;
  * slow the database is; 0 where its usual life will do. Powers of two: each kind is a line in the budget's row.
  */
 export function wantedLife_ms(took_ms: number, life_ms: number, wanted_ms: number): number {
-  const needed_ms = 4 * took_ms > life_ms ? 2 ** Math.ceil(Math.log2(4 * took_ms)) : 0;
+  const needed_ms = 2 * took_ms > life_ms ? 2 ** Math.ceil(Math.log2(2 * took_ms)) : 0;
   const fading_ms = wanted_ms / 2 > life_ms ? wanted_ms / 2 : 0;
   return Math.min(WANTED_MS_MAX, Math.max(needed_ms, fading_ms));
 }

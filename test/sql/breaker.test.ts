@@ -156,6 +156,21 @@ describe.each(stores)("the breaker of an upstream, on $store", ({ open }) => {
       expect(await readBreakers(rig.db)).toMatchObject([{ breaker: "closed", closed_reason: "asked to wait" }]);
       expect(await closed_s()).toBeGreaterThan(3_500);
     });
+
+    it("when a probe succeeds whose own time is longer", async () => {
+      await openIt();
+      await rig.clock.advance(200_000);
+      const probe = { resource: 1n, probe: true };
+      await tell(rig.db, rig.events, "u", "asked", probe, "");
+      await close(rig.db, { what: "upstream", name: "u", wait_ms: 30_000, reason: "asked to wait" });
+      await rig.clock.advance(5_000);
+      await tell(rig.db, rig.events, "u", "succeeded", probe, "");
+      expect(await readBreakers(rig.db)).toMatchObject([{ breaker: "closed", closed_reason: "asked to wait" }]);
+      expect(await closed_s()).toBeCloseTo(25);
+      await rig.clock.advance(25_000);
+      rig.answer = () => ({ body: "well" });
+      expect(await rig.outcome(u)).toBe("answer");
+    });
   });
 
   it("is closed by a probe that got its answer, although its cost cannot be read", async () => {

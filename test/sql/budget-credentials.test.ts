@@ -120,6 +120,97 @@ describe.each(stores)("calls with credentials, on $store", ({ open }) => {
     expect(await rig.outcome(u)).toBe("answer");
   });
 
+  describe("of one worker whose tokens are all refused", () => {
+    const others = { "api.example": ["secret-of-bob"] };
+
+    it("leave the breaker alone while others have a good one, are not charged, and are left to those others", async () => {
+      await rig.restartOne(0, { "api.example": ["secret-of-ann-1", "secret-of-ann-2"] });
+      await rig.restartOne(1, others);
+      revoked = ["secret-of-ann-1", "secret-of-ann-2"];
+      expect(await rig.outcome(u, {}, 1n, 1)).toBe("answer");
+      const refused = (await rig.call(u, {}, 2n, 0)) as TidemarkError;
+      expect(refused).toMatchObject({ code: "UpstreamForbids", charged: false, wait_ms: 1_000 });
+      expect(refused.message).toContain("Check the tokens of this worker");
+      expect([rig.barred(0, "u"), rig.barred(1, "u")]).toEqual([true, false]);
+      expect(rig.events_named("breaker_changed")).toEqual([]);
+      expect(rig.events_named("credential_revoked")).toHaveLength(2);
+      for (let n = 0; n < 3; n += 1) expect(await rig.outcome(u, {}, 3n, 1)).toBe("answer");
+      await rig.clock.advance(60_001);
+      expect(rig.barred(0, "u")).toBe(false);
+    });
+
+    it("open it as soon as those of the others are refused, too", async () => {
+      await rig.restartOne(0, { "api.example": ["secret-of-ann-1"] });
+      await rig.restartOne(1, others);
+      await rig.call(u, {}, 1n, 1);
+      revoked = ["secret-of-ann-1", "secret-of-bob"];
+      await rig.call(u, {}, 1n, 0);
+      expect(rig.events_named("breaker_changed")).toEqual([]);
+      await rig.call(u, {}, 1n, 1);
+      expect(rig.events_named("breaker_changed")).toMatchObject([{ to: "open", error_code: "UpstreamForbids" }]);
+    });
+
+    it("open it when the others have been gone for long", async () => {
+      await rig.restartOne(0, { "api.example": ["secret-of-ann-1"] });
+      await rig.restartOne(1, others);
+      await rig.call(u, {}, 1n, 1);
+      revoked = ["secret-of-ann-1"];
+      await rig.clock.advance(16 * 60_000);
+      await rig.call(u, {}, 1n, 0);
+      expect(rig.events_named("breaker_changed")).toMatchObject([{ to: "open" }]);
+    });
+  });
+
+  it("keep a token that is refused for one resource alone, whose fault it is", async () => {
+    const { answer } = rig;
+    rig.answer = (asked) => (asked.path === "/bad" ? { status: 401 } : answer(asked));
+    await rig.call(u);
+    expect(await rig.call(u, { group: "bad" }, 2n)).toMatchObject({ code: "UpstreamForbids", charged: true });
+    expect(rig.events_named("credential_revoked")).toEqual([]);
+    expect(rig.events_named("breaker_changed")).toEqual([]);
+    expect(await rig.outcome(u)).toBe("answer");
+  });
+
+  describe("of which it cannot be learned whose they are", () => {
+    it("are not made while asking fails, because two of them may be one account", async () => {
+      const { answer } = rig;
+      rig.answer = (asked) => (asked.path === "/user" ? { status: 500 } : answer(asked));
+      const refused = (await rig.call(u)) as TidemarkError;
+      expect(refused).toMatchObject({ code: "UpstreamBusy", wait_ms: 30_000 });
+      expect(refused.message).toContain("Whose the tokens for api.example are could not be asked");
+      expect(tokensUsed()).toEqual([]);
+      rig.answer = answer;
+      await rig.clock.advance(30_000);
+      expect(await rig.outcome(u)).toBe("answer");
+      expect(Object.keys(await spent())).toEqual([expect.stringMatching(/^u\/core:(ann|bob)$/)]);
+    });
+
+    it.each([403, 404])("count as one account when the upstream never says (HTTP %d)", async (status) => {
+      const { answer } = rig;
+      rig.answer = (asked) => (asked.path === "/user" ? { status, body: {} } : answer(asked));
+      const declared = u.credentials!;
+      const account: typeof declared.account = async (ask) => {
+        const said = JSON.parse((await ask("/user")).text()) as { login?: string };
+        if (!said.login) throw new Error("no login in it");
+        return said.login;
+      };
+      u = { ...u, credentials: { ...declared, account } };
+      for (let n = 0; n < 14; n += 1) await rig.call(u, {}, 1n, n % 2);
+      expect(Object.keys(await spent())).toEqual(["u/core:unknown"]);
+      expect(tokensUsed().length).toBeLessThanOrEqual(10);
+      expect(new Set(tokensUsed())).toEqual(new Set(["secret-of-ann-1"]));
+    });
+
+    it("are not asked about while the upstream is closed, and its word to wait is heard there, too", async () => {
+      rig.answer = () => ({ status: 429, headers: { "retry-after": "60" } });
+      expect(await rig.call(u)).toMatchObject({ code: "UpstreamBusy", wait_ms: 60_000 });
+      expect(rig.calls).toBe(1);
+      await rig.clock.advance(31_000);
+      for (const process of [0, 1]) expect(await rig.outcome(u, {}, 1n, process)).toBe("UpstreamBusy");
+      expect(rig.calls).toBe(1);
+    });
+  });
+
   it("try refused tokens again after an hour, in case it was the upstream's mistake", async () => {
     revoked = [...tokens["api.example"]];
     await rig.call(u);

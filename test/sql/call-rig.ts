@@ -1,5 +1,5 @@
 /** What tests of calls stand on: processes that call a pretend upstream on one database, all on a virtual clock. */
-import { Upstreams } from "../../src/engine/upstream.ts";
+import { type UpstreamParts, Upstreams } from "../../src/engine/upstream.ts";
 import { type EventFields, Events } from "../../src/events.ts";
 import type { Answer, FetchRequest, TidemarkError, Upstream } from "../../src/index.ts";
 import type { HostTokens } from "../../src/secrets.ts";
@@ -19,6 +19,8 @@ export class CallRig {
   said: { name: string; fields: Record<string, unknown> }[] = [];
   upstream!: PretendUpstream;
   answer: (asked: Asked) => Reply = () => ({ body: "well" });
+  /** Where calls go instead of the pretend upstream's own address. */
+  origin: string | null = null;
   #fleet: Upstreams[] = [];
 
   constructor(store: Db) {
@@ -34,20 +36,31 @@ export class CallRig {
     this.said = [];
     this.events.onAny((name, fields) => this.said.push({ name, fields: fields as Record<string, unknown> }));
     this.answer = () => ({ body: "well" });
+    this.origin = null;
     this.upstream = await pretendUpstream(this.clock, (asked) => this.answer(asked));
     this.#fleet = Array.from({ length: processes }, () => this.process(tokens));
   }
 
   /** One process; on a database of its own where that behaves otherwise. */
-  process(tokens: HostTokens, db = this.db): Upstreams {
+  process(tokens: HostTokens, db = this.db, outbound: UpstreamParts["outbound"] = {}): Upstreams {
     const { clock, events } = this;
-    return new Upstreams({ db, clock, events, user_agent: "test", tokens, allow_private: ["127.0.0.1"] });
+    return new Upstreams({ db, clock, events, user_agent: "test", tokens, allow_private: ["127.0.0.1"], outbound });
   }
 
   /** Every process ends and begins anew, with other tokens or another way to the database. */
-  async restart(tokens: HostTokens = {}, db = this.db): Promise<void> {
+  async restart(tokens: HostTokens = {}, db = this.db, outbound: UpstreamParts["outbound"] = {}): Promise<void> {
     for (const one of this.#fleet) await one.close();
-    this.#fleet = this.#fleet.map(() => this.process(tokens, db));
+    this.#fleet = this.#fleet.map(() => this.process(tokens, db, outbound));
+  }
+
+  /** One process of the fleet ends and begins anew with tokens of its own. */
+  async restartOne(process: number, tokens: HostTokens): Promise<void> {
+    await this.#fleet[process]!.close();
+    this.#fleet[process] = this.process(tokens);
+  }
+
+  barred(process: number, upstream: string): boolean {
+    return this.#fleet[process]!.barred(upstream);
   }
 
   async end(): Promise<void> {
@@ -61,7 +74,7 @@ export class CallRig {
     const path = request.group ? `/${request.group}` : "/";
     return this.#fleet[process]!.fetch(
       upstream,
-      `${this.upstream.url}${path}?secret=1`,
+      `${this.origin ?? this.upstream.url}${path}?secret=1`,
       request,
       new AbortController().signal,
       resource,
