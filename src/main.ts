@@ -12,7 +12,7 @@ import { writeServerFile } from "./cli/server-file.ts";
 import type { Demo, Role, ServerInside, Settings, Shell } from "./cli/shell.ts";
 import { type Clock, realClock } from "./clock.ts";
 import { type Config, configWarnings, type Environment, environmentWith, readConfig, secretsOf } from "./config.ts";
-import { startDemo } from "./demo/demo.ts";
+import { DEMO_DATA, startDemo } from "./demo/demo.ts";
 import { Housekeeping } from "./engine/housekeeping.ts";
 import { Lanes } from "./engine/lanes.ts";
 import { Upstreams } from "./engine/upstream.ts";
@@ -279,6 +279,7 @@ export async function main(words: string[], clock: Clock = realClock): Promise<n
     settings: readSettings,
     inside: (settings) => serverInside(clock, settings),
     demo: () => startDemo(clock, environment),
+    demo_data: DEMO_DATA,
     run: (role, settings, demo) => run(shell, role, settings, demo),
   };
   return runProgram(shell, words);

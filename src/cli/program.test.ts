@@ -69,6 +69,7 @@ beforeEach(() => {
         closed += 1;
       },
     }),
+    demo_data: "./none",
     run: async (role, _, demo) => void ran.push(demo ? `${role} --demo` : role),
   };
 });
@@ -124,6 +125,11 @@ describe("a command", () => {
   it("runs a role with its settings", async () => {
     expect(await run("worker")).toBe(0);
     expect(ran).toEqual(["worker"]);
+  });
+
+  it("says how to start a demo where none is running", async () => {
+    expect(await run("demo push-tag")).toBe(2);
+    expect(err).toContain("start one with `tidemark up --demo`");
   });
 
   it("runs everything with pretend upstreams, and ends them with it", async () => {

@@ -4,6 +4,7 @@ import { asTidemarkError, type ErrorCode } from "../errors.ts";
 import { nearest } from "../spelling.ts";
 import { addChange } from "./change.ts";
 import { addConfig } from "./config.ts";
+import { addDemo } from "./demo.ts";
 import { addDoctor } from "./doctor.ts";
 import { addFollow } from "./follow.ts";
 import { addMessages } from "./messages.ts";
@@ -49,6 +50,7 @@ export function createProgram(shell: Shell): Command {
   addMessages(program, shell);
   addConfig(program, shell);
   addDoctor(program, shell);
+  addDemo(program, shell);
   for (const command of [...program.commands, ...program.commands.flatMap((one) => one.commands)])
     command.copyInheritedSettings(program);
   return program;

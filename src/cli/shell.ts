@@ -43,6 +43,8 @@ export interface Shell {
   settings(source_files: string[], environment?: Environment): Promise<Settings>;
   /** Starts the pretend upstreams. */
   demo(): Promise<Demo>;
+  /** Where the demo has its database unless TIDEMARK_DATA says. */
+  demo_data: string;
   /** A server without a port, in this process, on the database that the settings name. */
   inside(settings: Settings): Promise<ServerInside>;
   /** Runs until it is told to stop. */

@@ -98,6 +98,8 @@ export interface Listed extends Named {
   messages: string;
   progress_done: string | null;
   progress_total: string | null;
+  /** What its source calls it. */
+  description: string | null;
   /** 1 is next; null for one that does not wait its turn. */
   place: number | null;
 }

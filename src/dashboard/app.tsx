@@ -41,7 +41,7 @@ function Locked({ sentence }: { sentence: string }) {
   return (
     <main class="locked">
       <h1>Tidemark</h1>
-      <TokenForm sentence={sentence} given={() => tryNow()} />
+      <TokenForm sentence={sentence} given={tryNow} />
     </main>
   );
 }

@@ -53,14 +53,17 @@ function Charts({ history, status }: { history: History; status: Status }) {
         format={figure}
         series={[
           { label: "all", values: pulls, look: "all", filled: true },
-          { label: "changed", values: changed, look: "changed" },
-          { label: "failed", values: failed, look: "failed" },
+          { label: "changed", values: drawn(changed), look: "changed" },
+          { label: "failed", values: drawn(failed), look: "failed" },
         ]}
       />
       <Freshness history={history} status={status} times={times} />
     </div>
   );
 }
+
+/** A line along the ground would only look like trouble. */
+const drawn = (values: number[]): (number | null)[] => (values.some((n) => n > 0) ? values : values.map(() => null));
 
 function Freshness({ history, status, times }: { history: History; status: Status; times: number[] }) {
   // What was noted last may be a minute old; the status is not.

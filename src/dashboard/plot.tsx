@@ -57,7 +57,7 @@ function optionsFor(holder: HTMLElement, series: Series[], format: ChartProps["f
     cursor: { show: false },
     scales: { y: { range: top } },
     axes: [
-      { ...axis, size: 28, space: 70, values: (_, splits) => splits.map(clockTime) },
+      { ...axis, size: 28, space: 70, values: (_, splits) => momentsOf(splits) },
       { ...axis, size: 52, space: 40, values: (_, splits) => splits.map((n) => format(n)) },
     ],
     series: [
@@ -77,5 +77,12 @@ function optionsFor(holder: HTMLElement, series: Series[], format: ChartProps["f
   };
 }
 
-const hour_minute = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
-const clockTime = (s: number): string => hour_minute.format(new Date(s * 1000));
+const DAY_S = 86_400;
+const hour_minute = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", timeZone: "UTC" });
+const day_month = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
+
+/** Hours on one day, dates on several; UTC, as every other time here. */
+function momentsOf(splits: number[]): string[] {
+  const several = (splits.at(-1) ?? 0) - (splits[0] ?? 0) > DAY_S;
+  return splits.map((s) => (several ? day_month : hour_minute).format(new Date(s * 1000)));
+}

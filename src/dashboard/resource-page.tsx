@@ -69,7 +69,7 @@ function Next({ one }: { one: Resource }) {
           next pull <When at={one.next.due_at} />:{" "}
         </>
       )}
-      {readable(one.next.why)}.
+      {readable(one.next.why).replace(/\.$/, "")}.
       {one.line.place !== null &&
         ` Place ${figure(one.line.place)} in line${one.line.eta_ms === null ? "" : `, done in about ${span(one.line.eta_ms)}`}.`}
     </p>
@@ -122,6 +122,12 @@ function Facts({ one }: { one: Resource }) {
           </>
         )}
       </dd>
+      {one.description !== null && one.description !== one.key && (
+        <>
+          <dt>key</dt>
+          <dd class="key">{one.key}</dd>
+        </>
+      )}
       <dt>upstream</dt>
       <dd>{one.upstream}</dd>
       <dt>lane</dt>

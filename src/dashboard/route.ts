@@ -48,6 +48,8 @@ export function useRoute(): Route {
   useEffect(() => {
     const changed = () => setHash(location.hash);
     addEventListener("hashchange", changed);
+    // It may have changed between drawing and now.
+    changed();
     return () => removeEventListener("hashchange", changed);
   }, []);
   return readRoute(hash);

@@ -2,6 +2,7 @@
 import { realClock } from "../clock.ts";
 import { asFailure } from "./api.ts";
 import { Store, useStore } from "./store.ts";
+import { keepToken, readToken } from "./token.ts";
 import { askForToken } from "./token-dialog.tsx";
 
 const SAID_MS = 8_000;
@@ -29,6 +30,7 @@ export function say(sentence: string, bad = false): void {
  * done again.
  */
 export async function attempt<T>(work: () => Promise<T>, done: (value: T) => string): Promise<T | null> {
+  const before = readToken();
   for (;;) {
     try {
       const value = await work();
@@ -37,6 +39,8 @@ export async function attempt<T>(work: () => Promise<T>, done: (value: T) => str
     } catch (thrown) {
       const failure = asFailure(thrown);
       if (failure.status === 401 && (await askForToken(failure.message))) continue;
+      // One that was not enough must not take the place of one that reads.
+      if (failure.status === 401) keepToken(before);
       say(failure.message, true);
       return null;
     }

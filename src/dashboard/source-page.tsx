@@ -108,7 +108,7 @@ function Resources({ source, kinds, query }: { source: string; kinds: string[]; 
   const reading = useReading<ListedPage>(`/api/resources?${asked}`);
   const narrow = (part: Partial<Filter>) => goQuietly(toSource(source, { ...filter, after: "", ...part }));
   return (
-    <Part title="Resources" aside={<a href={routeTo(["follow"], { source })}>Follow …</a>}>
+    <Part title="Resources">
       <Filters filter={filter} kinds={kinds} narrow={narrow} />
       {reading.failure && <Failed failure={reading.failure} again={reading.again} />}
       <Found source={source} filter={filter} reading={reading} />
@@ -129,7 +129,7 @@ function Filters({ filter, kinds, narrow }: FiltersProps) {
         Search
         <input
           type="search"
-          placeholder="a part of the key"
+          placeholder="a part of the key or name"
           value={filter.q}
           maxLength={1024}
           onInput={(event) => narrow({ q: event.currentTarget.value })}
@@ -193,10 +193,10 @@ function Found({ source, filter, reading }: { source: string; filter: Filter; re
 
 const columns: Column<Listed>[] = [
   {
-    head: "key",
+    head: "resource",
     cell: (row) => (
-      <a class="key" href={toResource(row)}>
-        {row.key}
+      <a class="key" href={toResource(row)} title={row.key}>
+        {row.description ?? row.key}
       </a>
     ),
   },

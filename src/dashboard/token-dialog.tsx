@@ -1,7 +1,7 @@
 /** Asks for the token that the server wants to see. */
 import { useEffect, useRef } from "preact/hooks";
 import { Store, useStore } from "./store.ts";
-import { keepToken } from "./token.ts";
+import { keepToken, readToken } from "./token.ts";
 
 interface Asking {
   sentence: string;
@@ -24,19 +24,28 @@ export function askForToken(sentence: string): Promise<boolean> {
   });
 }
 
-export function TokenForm({ sentence, given }: { sentence: string; given: (given: boolean) => void }) {
+interface TokenFormProps {
+  sentence: string;
+  given: () => void;
+  cancel?: () => void;
+}
+
+export function TokenForm({ sentence, given, cancel }: TokenFormProps) {
   const input = useRef<HTMLInputElement>(null);
+  // One was shown with what was refused.
+  const refused = readToken() !== null;
   const submit = (event: Event) => {
     event.preventDefault();
     const token = input.current?.value.trim() ?? "";
     if (token === "") return input.current?.focus();
     keepToken(token);
-    given(true);
+    given();
     return undefined;
   };
   return (
     <form class="token" onSubmit={submit}>
       <p>{sentence}</p>
+      {refused && <p class="bad">The token that this tab has is not enough for that.</p>}
       <label>
         Token
         <input ref={input} type="password" autocomplete="off" spellcheck={false} required />
@@ -45,9 +54,11 @@ export function TokenForm({ sentence, given }: { sentence: string; given: (given
       <button type="submit" class="main">
         Go on
       </button>
-      <button type="button" onClick={() => given(false)}>
-        Cancel
-      </button>
+      {cancel && (
+        <button type="button" onClick={cancel}>
+          Cancel
+        </button>
+      )}
     </form>
   );
 }
@@ -62,7 +73,7 @@ export function TokenDialog() {
   return (
     <dialog ref={dialog} aria-label="A token is needed" onClose={() => asked.answer(false)}>
       <h2>A token is needed</h2>
-      <TokenForm sentence={asked.sentence} given={asked.answer} />
+      <TokenForm sentence={asked.sentence} given={() => asked.answer(true)} cancel={() => asked.answer(false)} />
     </dialog>
   );
 }

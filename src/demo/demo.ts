@@ -31,7 +31,7 @@ export async function startDemo(clock: Clock, given: Readonly<Record<string, str
       // What is made up does not go among what is real.
       DATABASE_URL: "",
       TIDEMARK_READ_URL: "",
-      TIDEMARK_DATA: given.TIDEMARK_DATA ?? DEMO_DATA,
+      TIDEMARK_DATA: given.TIDEMARK_DATA || DEMO_DATA,
       TIDEMARK_GO_MODULES_EVERY: SWEEP_EVERY,
     },
     follows: [OWNER, ...NAMED].map((name) => ({ source: "go-modules", key: `github.com/${name}` })),

@@ -4,7 +4,7 @@ import { type Call, GitHub, type Reply } from "./github/hub.ts";
 type Mood = "well" | "down" | "busy";
 
 /** What an answer of 429 asks for. */
-const RETRY_AFTER_S = 20;
+const RETRY_AFTER_S = 10;
 
 export class MoodyGitHub extends GitHub {
   #mood: Mood = "well";

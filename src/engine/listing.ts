@@ -16,7 +16,7 @@ export interface Filter {
   source?: string | undefined;
   kind?: string | undefined;
   status?: StatusName | undefined;
-  /** A part of the key. */
+  /** A part of the key, or of the name among the options, where what a key stands for can be renamed. */
   q?: string | undefined;
 }
 
@@ -36,6 +36,7 @@ export interface Listed {
   messages: bigint;
   progress_done: bigint | null;
   progress_total: bigint | null;
+  options: Record<string, unknown> | null;
 }
 
 export interface Page {
@@ -70,24 +71,26 @@ async function readWindow(db: Queryable, filter: Filter, after: bigint, most: nu
   const { rows } = await db.query<Partial<Listed> & { seen: bigint; last: bigint | null }>(sql`
     with looked_at as materialized (
       select r.resource_id,
-             (${kind}::text is null or r.kind = ${kind}) and (${q}::text is null or strpos(lower(r.key), lower(${q})) > 0) as hit
+             (${kind}::text is null or r.kind = ${kind})
+               and (${q}::text is null or strpos(lower(r.key), lower(${q})) > 0
+                    or strpos(lower(coalesce(r.options ->> 'name', '')), lower(${q})) > 0) as hit
         from ${from} and r.resource_id > ${after}::bigint and (${source}::text is null or r.source = ${source})
        order by r.resource_id limit ${WINDOW}
     ), matched as (
       select s.resource_id, s.source, s.kind, s.key, s.status, s.due_at, s.fresh_at, s.tried_at, s.changed_at, s.followed, s.failures,
-             s.reason, s.messages, s.progress_done, s.progress_total
+             s.reason, s.messages, s.progress_done, s.progress_total, s.options
         from (select resource_id from looked_at where hit order by resource_id) w
        cross join lateral (
          select v.resource_id, v.source, v.kind, v.key, v.status, nullif(v.due_at, 'infinity') as due_at, v.fresh_at, v.tried_at,
                 v.changed_at, v.followed_at is not null as followed, v.failures::int as failures, v.reason, v.mail as messages,
-                v.progress_done, v.progress_total
+                v.progress_done, v.progress_total, v.options
            from tidemark.status v
           where v.resource_id = w.resource_id and (${status}::text is null or v.status = ${status})
          offset 0) s
        limit ${most}
     )
     select m.resource_id, m.source, m.kind, m.key, m.status, m.due_at, m.fresh_at, m.tried_at, m.changed_at, m.followed,
-           m.failures, m.reason, m.messages, m.progress_done, m.progress_total, n.seen, n.last
+           m.failures, m.reason, m.messages, m.progress_done, m.progress_total, m.options, n.seen, n.last
       from (select count(*) as seen, max(resource_id) as last from looked_at) n left join matched m on true
      order by m.resource_id`);
   const { seen, last } = rows[0]!;
@@ -127,7 +130,7 @@ export async function findByKey(db: Queryable, source: string, kinds: string[], 
   const { rows } = await db.query<Listed>(sql`
     select s.resource_id, s.source, s.kind, s.key, s.status, nullif(s.due_at, 'infinity') as due_at, s.fresh_at, s.tried_at,
            s.changed_at, s.followed_at is not null as followed, s.failures::int as failures, s.reason, s.mail as messages,
-           s.progress_done, s.progress_total
+           s.progress_done, s.progress_total, s.options
       from tidemark.status s
      where s.source = ${source} and s.kind = any(${kinds}::text[]) and s.key = ${key}
      order by s.kind limit ${LIST_MOST}`);

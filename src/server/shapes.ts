@@ -116,6 +116,7 @@ export const listed_shape = z
     messages: big,
     progress_done: big.nullable(),
     progress_total: big.nullable(),
+    description: z.string().nullable(),
     place: count.nullable().openapi({ description: "its place in line, where it is due; 1 is next, 1000 is far back" }),
   })
   .openapi("ListedResource");
@@ -124,7 +125,7 @@ export const list_query = z.object({
   source: z.string().optional(),
   kind: z.string().optional(),
   status: status_name.optional(),
-  q: z.string().max(1024).optional().openapi({ description: "a part of the key, in any case" }),
+  q: z.string().max(1024).optional().openapi({ description: "a part of the key or name, in any case" }),
   key: z.string().max(1024).optional().openapi({ description: "the whole key, or what a person would type for it" }),
   after: z
     .string()

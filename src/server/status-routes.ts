@@ -94,11 +94,7 @@ export function statusRoutes(app: OpenAPIHono, parts: ServerParts, overview: Rem
       key === undefined
         ? await listResources(db, clock, filter, BigInt(after ?? 0), limit)
         : { resources: await findTyped(parts, filter.source, filter.kind, key), next: null };
-    const places = await readPlaces(
-      db,
-      page.resources.filter((one) => one.status === "due").map((one) => one.resource_id),
-    );
-    const resources = page.resources.map((one) => ({ ...one, place: places.get(one.resource_id) ?? null }));
+    const resources = await shown(parts, page.resources);
     return c.json(plain<z.infer<typeof list_shape>>({ ...page, resources }), 200);
   });
 
@@ -111,7 +107,7 @@ export function statusRoutes(app: OpenAPIHono, parts: ServerParts, overview: Rem
         "NotFollowed",
         `There is no ${named.source} ${named.kind} ${named.key}. \`tidemark status ${named.source}\` lists what is there.`,
       );
-    const description = source?.describe?.({ ...found, options: found.options ?? {} }) ?? null;
+    const description = describe(parts, found);
     return c.json(plain<z.infer<typeof resource_shape>>({ ...found, description }), 200);
   });
 
@@ -120,6 +116,22 @@ export function statusRoutes(app: OpenAPIHono, parts: ServerParts, overview: Rem
     const all = { now, budgets: await readBudgets(db), breakers: await readBreakers(db) };
     return c.json(plain<z.infer<typeof budgets_shape>>(all), 200);
   });
+}
+
+/** What its source calls it. */
+function describe({ lanes }: ServerParts, one: Pick<Listed, "resource_id" | "source" | "kind" | "key" | "options">) {
+  return lanes.sources.get(one.source)?.describe?.({ ...one, options: one.options ?? {} }) ?? null;
+}
+
+/** Rows of a list with what each is called and its place in line. */
+async function shown(parts: ServerParts, listed: Listed[]) {
+  const due = listed.filter((one) => one.status === "due").map((one) => one.resource_id);
+  const places = await readPlaces(parts.db, due);
+  return listed.map(({ options, ...one }) => ({
+    ...one,
+    description: describe(parts, { ...one, options }),
+    place: places.get(one.resource_id) ?? null,
+  }));
 }
 
 function unknownSource(all: Overview, source: string): string {

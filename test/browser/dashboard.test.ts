@@ -1,23 +1,28 @@
-/** The dashboard in a real browser, over the demo. */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+/** The dashboard in a real browser, over the demo: all of it with one of each, since both take seconds to start. */
+import { afterAll, afterEach, beforeAll, expect } from "vitest";
+import { demoTests } from "./demo.ts";
+import { linkTests } from "./link.ts";
+import { mannersTests, readingTests } from "./manners.ts";
+import { overviewTests } from "./overview.ts";
+import { resourceTests, sourceTests } from "./resources.ts";
 import { Rig } from "./rig.ts";
 
-let rig: Rig;
+let opened: Rig;
+const rig = () => opened;
 
 beforeAll(async () => {
-  rig = await Rig.open();
+  opened = await Rig.open();
 });
-afterAll(() => rig.close());
+afterAll(() => opened.close());
 afterEach(() => {
-  expect(rig.complaints.splice(0)).toEqual([]);
-  expect(rig.outside).toEqual([]);
+  expect(opened.complaints.splice(0)).toEqual([]);
+  expect(opened.outside).toEqual([]);
 });
 
-describe("the overview", () => {
-  it("shows each source with its numbers, live", async () => {
-    const page = await rig.page();
-    await page.getByText("live", { exact: true }).waitFor();
-    await page.getByRole("region", { name: "Sources" }).getByRole("link", { name: "go-modules" }).waitFor();
-    await page.context().close();
-  });
-});
+overviewTests(rig);
+sourceTests(rig);
+resourceTests(rig);
+readingTests(rig);
+mannersTests(rig);
+demoTests(rig);
+linkTests(rig);

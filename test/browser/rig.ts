@@ -8,7 +8,7 @@ import { inject } from "vitest";
 import { type Running, tidemark } from "../flows/processes.ts";
 
 /** Generous: on a loaded machine a page takes its time. */
-export const PATIENCE_MS = 60_000;
+export const PATIENCE_MS = 40_000;
 
 export class Rig {
   readonly data = path.join(inject("scratch"), randomUUID());
@@ -60,7 +60,7 @@ export class Rig {
   }
 
   /** A page of its own, as a reader has it; `hash` is where it begins. */
-  async page(hash = "#/", look: { dark?: boolean; phone?: boolean } = {}): Promise<Page> {
+  async page(hash = "#/", look: { dark?: boolean; phone?: boolean; token?: string } = {}): Promise<Page> {
     const context = await this.#browser.newContext({
       locale: "en-GB",
       colorScheme: look.dark ? "dark" : "light",
@@ -75,7 +75,11 @@ export class Rig {
     page.on("request", (request) => {
       if (!request.url().startsWith(this.url)) this.outside.push(request.url());
     });
-    await page.goto(`${this.url}/${hash}`);
+    // As if it had been typed in earlier.
+    if (look.token !== undefined) await page.addInitScript(`sessionStorage.setItem("tidemark-token", "${look.token}")`);
+    await page.goto(`${this.url}/${hash}`).catch((cause: unknown) => {
+      throw new Error(`the page did not come; the server said: ${this.#server?.err.slice(-2_000)}`, { cause });
+    });
     return page;
   }
 
@@ -84,9 +88,9 @@ export class Rig {
     return (await (await fetch(`${this.url}${at}`)).json()) as T;
   }
 
-  async post(at: string, body: unknown = {}): Promise<Response> {
-    const headers = { "content-type": "application/json" };
-    return fetch(`${this.url}${at}`, { method: "POST", headers, body: JSON.stringify(body) });
+  async post(at: string, token = "none"): Promise<Response> {
+    const headers = { "content-type": "application/json", authorization: `Bearer ${token}` };
+    return fetch(`${this.url}${at}`, { method: "POST", headers, body: "{}" });
   }
 }
 
