@@ -56,7 +56,7 @@ export async function readBudgets(db: Queryable): Promise<BudgetStatus[]> {
            case b.shape when 'window' then s.level + b.foreign_used when 'pace' then null else f.out end as used,
            case b.shape when 'window' then greatest(0, tidemark.budget_room(b) - s.level - b.foreign_used)
                         when 'pace' then greatest(0, s.level + b.lent) when 'account' then null else b.room - f.out end as left,
-           case b.shape when 'window' then tidemark.budget_kept(b, 0) when 'pace' then s.held else 0 end as reserved,
+           case b.shape when 'window' then tidemark.budget_kept(b, 0) when 'pace' then coalesce(s.held, 0) else 0 end as reserved,
            b.lent, b.total,
            case when b.shape = 'window' and b.window_until > b.at then b.window_until end as window_until,
            case when b.closed_until > b.at then b.closed_until end as closed_until,

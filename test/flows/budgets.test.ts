@@ -20,10 +20,12 @@ beforeAll(async () => {
 beforeEach(async () => {
   const source: Source = {
     ...toySource({ page: toyKind() }),
-    upstreams: [upstream],
+    upstreams: [upstream, { name: "plain", budget: { shape: "pace", per_second: 5, burst: 5 } }],
     routes: (app, { upstream: calls }) => {
       app.get("/ask/:name", async (c) => {
-        const answer = await calls(c.req.param("name"), "search").fetch(pretend.url, { cost: 10 });
+        const name = c.req.param("name");
+        const asked = name === "plain" ? calls(name) : calls(name, "search");
+        const answer = await asked.fetch(pretend.url, { cost: name === "plain" ? 1 : 10 });
         return c.text(answer.text());
       });
     },
@@ -68,4 +70,13 @@ it("/api/budgets shows what is used, left and kept, and who waits", async () => 
   const metrics = await (await server.get("/metrics")).text();
   expect(metrics).toContain('tidemark_budget_left{budget="embeddings/tokens"} 80');
   expect(metrics).toContain('tidemark_budget_waiting{budget="embeddings/tokens"} 1');
+});
+
+it("a pace without shares keeps nothing for any, and /metrics says so", async () => {
+  await server.get("/ask/plain");
+  const { budgets } = budgets_shape.strict().parse(await (await server.get("/api/budgets")).json());
+  expect(budgets).toMatchObject([{ budget: "plain", shape: "pace", reserved: 0 }]);
+  const metrics = await server.get("/metrics");
+  expect(metrics.status).toBe(200);
+  expect(await metrics.text()).toContain('tidemark_budget_reserved{budget="plain"} 0');
 });
