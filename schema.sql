@@ -511,11 +511,13 @@ create table go_modules.version (
   deleted_at timestamptz,
   moved_at timestamptz,
   moved_oid text,
+  line text generated always as (go_modules.index_line(path, version, published_at)) stored not null,
   constraint version_pkey PRIMARY KEY (path, version)
 );
 comment on table go_modules.version is 'The feed: a version keeps its stamp for ever, and the commit that it was first seen at.';
 comment on column go_modules.version.deleted_at is 'Since when its tag or its repository is no longer there; null again when it is back.';
 comment on column go_modules.version.moved_oid is 'The commit that the tag was last seen at, if that was ever another one.';
+comment on column go_modules.version.line is 'How the index tells it.';
 CREATE INDEX version_available ON go_modules.version USING btree (published_at) WHERE (deleted_at IS NULL);
 CREATE INDEX version_by_owner ON go_modules.version USING btree ((((split_part(path, '/'::text, 1) || '/'::text) || split_part(path, '/'::text, 2))), published_at);
 CREATE INDEX version_by_resource ON go_modules.version USING btree (resource_id, published_at);
@@ -604,11 +606,7 @@ create table nuget.package (
   stable2_key text,
   any2_key text,
   package_types text[] not null,
-  id_words text[] not null,
-  tag_words text[] not null,
-  title text not null,
-  about text not null,
-  search tsvector generated always as ((((setweight(array_to_tsvector(id_words), 'A'::"char") || setweight(array_to_tsvector(tag_words), 'B'::"char")) || setweight(to_tsvector('simple'::regconfig, title), 'B'::"char")) || setweight(to_tsvector('english'::regconfig, about), 'C'::"char"))) stored,
+  search tsvector not null,
   constraint package_pkey PRIMARY KEY (feed_id, lower_id)
 ) with (fillfactor=90);
 comment on table nuget.package is 'Each package with its newest versions for the four kinds of clients, and what a search finds it by.';
@@ -1242,3 +1240,16 @@ begin
     end if;
   end loop;
 end $function$;
+
+CREATE OR REPLACE FUNCTION go_modules.index_line(path text, version text, at timestamp with time zone)
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+begin
+  return replace(replace(replace(replace(replace(
+      '{"Path":' || to_json(path)::text || ',"Version":' || to_json(version)::text || ',"Timestamp":'
+        || rtrim(to_json(at at time zone 'UTC')::text, '"') || E'Z"}\n',
+    '<', '\u003c'), '>', '\u003e'), '&', '\u0026'), U&'\2028', '\u2028'), U&'\2029', '\u2029');
+end $function$;
+comment on function go_modules.index_line(path text, version text, at timestamp with time zone) is 'A line of the index.';

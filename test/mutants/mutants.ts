@@ -1,4 +1,5 @@
-/** Deliberate breakages of the engine, each of which some test must notice. */
+/** Deliberate breakages, of the engine and of what stands on it, each of which some test must notice. */
+import { pitfalls } from "../sources/go-modules/pitfalls.ts";
 
 export interface Edit {
   file: string;
@@ -260,4 +261,5 @@ export const mutants: Mutant[] = [
     ],
     tests: ["test/sql/breaker.test.ts"],
   },
+  ...pitfalls,
 ];

@@ -3,7 +3,6 @@ import type { Hono } from "hono";
 import { type Context, type Queryable, toJson } from "tidemark";
 import { describeRoutes } from "./described.ts";
 import { readDisputes, readFreshAt, readIndex, readMoved, readNewest, readTotals } from "./feed-rows.ts";
-import { asGoWrites } from "./index-lines.ts";
 import { readIndexRequest } from "./index-request.ts";
 import { listModules, listRepositories, listVersions } from "./page-rows.ts";
 import { cut, type Given, readAfter, readMost, readNarrowed } from "./paging.ts";
@@ -25,7 +24,7 @@ export function routes(app: Hono, { read }: Pick<Context, "read">): void {
       read,
       readIndexRequest((name) => c.req.query(name)),
     );
-    return c.body(asGoWrites(lines ?? ""), 200, { "content-type": "application/x-ndjson", ...freshAt(fresh_at) });
+    return c.body(lines ?? "", 200, { "content-type": "application/x-ndjson", ...freshAt(fresh_at) });
   });
 
   app.get("/go/status", async () => {

@@ -1,11 +1,10 @@
 /** The statements that readers of the mirror ask with: the feed, what is in it, what moved, who disagrees. */
 import sql, { empty, type Sql } from "sql-template-tag";
 import type { Queryable } from "tidemark";
-import { line } from "./index-lines.ts";
 import type { IndexRequest } from "./index-request.ts";
 
 export interface IndexPage {
-  /** As the database writes them; null where there are none. */
+  /** As they are sent; null where there are none. */
   lines: string | null;
   fresh_at: string | null;
 }
@@ -13,7 +12,7 @@ export interface IndexPage {
 /** A page of the feed and how fresh it is, in one statement: neither can be of another moment. */
 export async function readIndex(read: Queryable, request: IndexRequest): Promise<IndexPage> {
   const { rows } = await read.query<IndexPage>(sql`
-    select (${freshAt()}) as fresh_at, string_agg(${line}, '' order by p.published_at) as lines from (${indexPage(request)}) p`);
+    select (${freshAt()}) as fresh_at, string_agg(p.line, '' order by p.published_at) as lines from (${indexPage(request)}) p`);
   return rows[0]!;
 }
 
@@ -23,19 +22,24 @@ export async function readIndex(read: Queryable, request: IndexRequest): Promise
  * planner reads the range in the primary key and sorts it, or goes by time where nearly everything matches.
  */
 export function indexPage({ since, most, all, prefix }: IndexRequest): Sql {
+  const available = all ? empty : sql` and deleted_at is null`;
+  if (prefix?.split("/").length === 2)
+    // In the index's own order and from a place in it: told by equality, the planner takes the versions of an owner for spread evenly over time.
+    return sql`
+    select line, published_at from go_modules.version
+     where (${owner}, published_at) >= (${prefix}, ${since}::timestamptz) and ${owner} <= ${prefix}${available}
+     order by ${owner}, published_at limit ${most}`;
   return sql`
-    select path, version, published_at from go_modules.version
-     where published_at >= ${since}::timestamptz${all ? empty : sql` and deleted_at is null`}${prefix === null ? empty : below(prefix)}
+    select line, published_at from go_modules.version
+     where published_at >= ${since}::timestamptz${available}${prefix === null ? empty : below(prefix)}
      order by published_at limit ${most}`;
 }
 
-/** An owner has an index of its own; saying the same as a range, too, would make the planner think that hardly anything is both. */
-function below(prefix: string): Sql {
-  if (prefix.split("/").length === 2)
-    return sql` and split_part(path, '/', 1) || '/' || split_part(path, '/', 2) = ${prefix}`;
-  // Paths are compared byte by byte, and "0" comes right after "/".
-  return sql` and (path = ${prefix} or (path >= ${`${prefix}/`} and path < ${`${prefix}0`}))`;
-}
+const owner = sql`(split_part(path, '/', 1) || '/' || split_part(path, '/', 2))`;
+
+/** Paths are compared byte by byte, and "0" comes right after "/". */
+const below = (prefix: string): Sql =>
+  sql` and (path = ${prefix} or (path >= ${`${prefix}/`} and path < ${`${prefix}0`}))`;
 
 /**
  * Since when nothing is missing: the oldest look at anything that is followed or found. What is parked or paused is left out, because its

@@ -9,7 +9,9 @@ const step = (n: number, name: string) => ({
   sql: readFileSync(new URL(`./migrations/${String(n).padStart(4, "0")}_${name}.sql`, import.meta.url), "utf8"),
 });
 
-export const migrations: SourceMigrations = { steps: [step(1, "modules"), step(2, "pages"), step(3, "sight")] };
+export const migrations: SourceMigrations = {
+  steps: [step(1, "modules"), step(2, "pages"), step(3, "sight"), step(4, "lines")],
+};
 
 export const repositories = table("go_modules.repository", {
   columns: {

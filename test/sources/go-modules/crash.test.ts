@@ -61,18 +61,21 @@ describe("A20: after a restart in the middle of everything", () => {
 });
 
 describe("A22: killed between reading and publishing", () => {
-  it.each([1, 2, 3, 4, 5, 6, 7])("every version is published exactly once (killed after commit %i)", async (n) => {
-    await killedAfter(n);
-    const feed = await rig.feed();
-    const names = feed.map((v) => `${v.path}@${v.version}`);
-    expect(twice(names), "published twice").toEqual([]);
-    expect(
-      expected.filter((name) => !names.includes(name)),
-      "never published",
-    ).toEqual([]);
-    expect(names).toHaveLength(121);
-    expect(new Set(feed.map((v) => v.published_at)).size).toBe(121);
-  });
+  it.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])(
+    "every version is published exactly once (killed after commit %i)",
+    async (n) => {
+      await killedAfter(n);
+      const feed = await rig.feed();
+      const names = feed.map((v) => `${v.path}@${v.version}`);
+      expect(twice(names), "published twice").toEqual([]);
+      expect(
+        expected.filter((name) => !names.includes(name)),
+        "never published",
+      ).toEqual([]);
+      expect(names).toHaveLength(121);
+      expect(new Set(feed.map((v) => v.published_at)).size).toBe(121);
+    },
+  );
 });
 
 it("two workers at the same owner read nothing twice and publish nothing twice", async () => {
