@@ -74,7 +74,7 @@ const columns: Column<BudgetStatus>[] = [
     head: "used",
     right: true,
     cell: (row) =>
-      row.used === null ? (
+      row.used === null || row.shape === "account" ? (
         "–"
       ) : (
         <span class="barred">
@@ -106,19 +106,24 @@ function allows(b: BudgetStatus): string {
   if (b.shape === "pace") return `${figure(b.per_second)} a second`;
   if (b.shape === "window") return `${figure(b.room)} in ${span(b.period_ms ?? 0)}`;
   if (b.shape === "gap") return `one, then ${span(b.period_ms ?? 0)}`;
-  return b.shape === "flights" ? `${figure(b.room)} at once` : "–";
+  // An account allows nothing of its own; it is there while it is closed.
+  return b.shape === "flights" ? `${figure(b.room)} at once` : b.shape;
 }
 
 /** What is kept for whom, and who was refused a moment ago. */
 function Shares({ row }: { row: BudgetStatus }) {
   const shown = row.shares.filter((one) => one.share !== "" || one.waiting);
   if (shown.length === 0) return <span class="faint">not divided</span>;
+  const bounded = row.shape !== "account";
   return (
     <ul class="plain">
       {shown.map((one) => (
         <li key={one.share}>
-          {one.share || "the rest"}: {figure(one.left)} left
-          {one.reserved > 0 && <span class="faint"> of {figure(Math.round(one.reserved * 100))} % kept</span>}
+          {one.share || "all others"}
+          {bounded && `: ${figure(one.left)} left`}
+          {bounded && one.share !== "" && one.reserved > 0 && (
+            <span class="faint">, {figure(Math.round(one.reserved * 100))} % kept</span>
+          )}
           {one.waiting && (
             <>
               {" "}

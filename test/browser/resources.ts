@@ -56,6 +56,34 @@ export function resourceTests(rig: () => Rig): void {
       await page.context().close();
     });
 
+    it("says what went wrong and what to do about it, and what waits in its mailbox", async () => {
+      const page = await rig().page("#/follow");
+      const message = { posted_at: "2026-11-16T05:00:00.000000Z", position: "7", tries: 5 };
+      const wrong = { code: "UpstreamForbids", sentence: "github.com refuses our credentials (HTTP 401)." };
+      await page.route(/\/api\/resources\/.*acme$/, async (route) => {
+        const one = (await (await route.fetch()).json()) as Record<string, unknown>;
+        const parked = [
+          { ...message, seq: "3", parked_at: message.posted_at, error: { sentence: "It made no sense." } },
+        ];
+        const waiting = [{ ...message, seq: "4", parked_at: null, error: null }];
+        const tidemark = { position: "6", internal: "9", anomalies: "0", moved_at: message.posted_at, skipped: [] };
+        await route.fulfill({
+          json: { ...one, failures: 3, error: wrong, mail: "1", mailbox: { waiting, parked }, tidemark },
+        });
+      });
+      await page.goto(`${rig().url}/${OWNER}`);
+      const trouble = page.getByRole("region", { name: "What went wrong" });
+      await trouble.getByText(/UpstreamForbids after 3 failures: github.com refuses/).waitFor();
+      await trouble.getByText(/Check the credentials for that host.*GITHUB_TOKENS/).waitFor();
+      const messages = page.getByRole("region", { name: "Messages" });
+      await messages
+        .getByRole("row", { name: /It made no sense/ })
+        .getByRole("button", { name: "Try again" })
+        .waitFor();
+      await page.getByText(/Everything up to 6 is in the mirror; 9 was read/).waitFor();
+      await page.context().close();
+    });
+
     it("is refreshed, paused and resumed", async () => {
       const page = await rig().page(OWNER);
       await page.getByRole("button", { name: "Refresh" }).click();
