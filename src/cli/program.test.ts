@@ -127,6 +127,24 @@ describe("a command", () => {
     expect(ran).toEqual(["worker"]);
   });
 
+  it("goes on watching while nobody answers, and shows what it saw last", async () => {
+    const all = { now: "2026-11-16T05:00:00.000000Z", estimated: false, sources: [], upstreams: [], workers: [] };
+    answers["/api/status"] = { body: all };
+    answers["/api/budgets"] = { body: { now: all.now, budgets: [], breakers: [] } };
+    const down = { status: 503, body: { error: { code: "StoreDown", sentence: "Nobody is there." } } };
+    let looks = 0;
+    const sleep = async () => {
+      looks += 1;
+      answers["/api/status"] = looks === 1 ? down : { body: all };
+      if (looks === 3) throw new Error("that is enough");
+    };
+    shell.clock = { elapsed_ms: () => 0, sleep };
+    expect(await run("status --watch")).toBe(1);
+    expect(out.split("Nobody is there. It is asked again each second")).toHaveLength(2);
+    expect(out.match(/No source is loaded/g)).toHaveLength(3);
+    expect(err).toContain("that is enough");
+  });
+
   it("says how to start a demo where none is running", async () => {
     expect(await run("demo push-tag")).toBe(2);
     expect(err).toContain("start one with `tidemark up --demo`");

@@ -1,12 +1,14 @@
 /** `tidemark status`: what is going on, in all, in one source, or with one resource. */
 import type { Command } from "commander";
 import type { Overview } from "../engine/overview.ts";
+import { hasCode } from "../errors.ts";
 import { type Api, resourcePath } from "./api.ts";
 import { type BudgetsAnswer, budgetWords } from "./budget-words.ts";
 import { findOne } from "./change.ts";
 import { withApi } from "./opening.ts";
 import { examples, jsonOption, readCount, sourceOption } from "./options.ts";
-import { type DataOptions, print, type Shell } from "./shell.ts";
+import { paint } from "./output.ts";
+import type { DataOptions, Shell } from "./shell.ts";
 import {
   listWords,
   overviewWords,
@@ -39,37 +41,51 @@ export function addStatus(program: Command, shell: Shell): void {
     .option("--status <status>", "only waiting, due, leased, parked, paused or gone")
     .option("--search <text>", "only keys that contain this")
     .option("--limit <number>", "how many resources to list", readCount, 20)
-    .option("--watch", "look again every second, until Ctrl-C");
+    .option("--watch", "a live screen, until Ctrl-C");
   examples(jsonOption(sourceOption(command)), [
     ["tidemark status", "everything"],
     ["tidemark status my-feed --status parked", "what is parked, and why"],
     ["tidemark status my-feed https://example.com/feed", "one resource in full"],
+    ["tidemark status --watch", "the same, live"],
     ["tidemark status --json --watch", "a line of JSON a second"],
   ]).action(async (source: string | undefined, key: string | undefined, options: StatusOptions) => {
     await withApi(shell, options, async (api) => {
-      const show = () => showOnce(shell, api, source, key, options);
-      if (!options.watch) return show();
-      for (;;) {
-        if (!options.json) shell.output.clear();
-        await show();
-        await shell.clock.sleep(WATCH_MS);
-      }
+      const look = () => linesOf(shell, api, source, key, options);
+      if (options.watch) return watch(shell, options, look);
+      for (const line of await look()) shell.output.line(line);
     });
   });
 }
 
-async function showOnce(
+/** Looks again and again. Who watches a screen is told when nobody answers, and sees it go on; a program is not lied to. */
+async function watch(shell: Shell, options: StatusOptions, look: () => Promise<string[]>): Promise<never> {
+  let last: string[] = [];
+  for (;;) {
+    try {
+      last = await look();
+      if (options.json) for (const line of last) shell.output.line(line);
+      else shell.output.frame([...last, "", "Ctrl-C ends this."]);
+    } catch (thrown) {
+      if (options.json || last.length === 0 || !hasCode(thrown, "StoreDown")) throw thrown;
+      const told = `${thrown.message} It is asked again each second; above is what it said last.`;
+      shell.output.frame([...last, "", paint(shell.output, "yellow", told)]);
+    }
+    await shell.clock.sleep(WATCH_MS);
+  }
+}
+
+async function linesOf(
   shell: Shell,
   api: Api,
   source: string | undefined,
   key: string | undefined,
   options: StatusOptions,
-): Promise<void> {
+): Promise<string[]> {
   const { output } = shell;
   if (source === undefined) {
     const all = await api.get<Overview & { database: string; version: string }>("/api/status");
     const { budgets, breakers } = await api.get<BudgetsAnswer>("/api/budgets");
-    return show(shell, options, { ...all, budgets, breakers }, (answer) => [
+    return said(options, { ...all, budgets, breakers }, (answer) => [
       ...overviewWords(output, answer),
       ...budgetWords(output, answer),
     ]);
@@ -77,7 +93,7 @@ async function showOnce(
   if (key === undefined) {
     const one = await api.get<SourceAnswer>(`/api/sources/${encodeURIComponent(source)}`);
     const list = await listSome(api, source, options);
-    return show(shell, options, { ...one, ...list }, () => [
+    return said(options, { ...one, ...list }, () => [
       ...sourceWords(output, one),
       "",
       ...listWords(output, list, one.now),
@@ -85,13 +101,13 @@ async function showOnce(
   }
   const found = await findOne(api, source, key, options.kind);
   const full = await api.get<ResourceAnswer>(resourcePath(found));
-  show(shell, options, full, (answer) => resourceWords(output, answer));
+  return said(options, full, (answer) => resourceWords(output, answer));
 }
 
 /** With --watch each JSON answer is one line, so that programs can read them as they come. */
-function show<T>(shell: Shell, options: StatusOptions, answer: T, words: (answer: T) => string[]): void {
-  if (options.json && options.watch) shell.output.line(JSON.stringify(answer));
-  else print(shell, options, answer, words);
+function said<T>(options: StatusOptions, answer: T, words: (answer: T) => string[]): string[] {
+  if (!options.json) return words(answer);
+  return [options.watch ? JSON.stringify(answer) : JSON.stringify(answer, null, 2)];
 }
 
 type Listed = Parameters<typeof listWords>[1];
