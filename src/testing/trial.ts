@@ -1,7 +1,8 @@
 /** One run of a source against its pretend upstream, on a virtual clock, from following to rest. */
 import sql, { raw } from "sql-template-tag";
-import type { Source, Upstream } from "../contract.ts";
+import type { Budget, Source } from "../contract.ts";
 import { Lanes } from "../engine/lanes.ts";
+import { budgetName } from "../engine/share.ts";
 import { follow } from "../engine/verbs.ts";
 import { Worker } from "../engine/worker.ts";
 import type { WorkerSettings } from "../engine/worker-parts.ts";
@@ -55,7 +56,9 @@ export class Trial {
   readonly #workers: { worker: Worker; life: Life }[] = [];
   readonly clock = new VirtualClock();
   readonly events = new Events();
-  readonly calls: (Call & { upstream: string })[] = [];
+  readonly calls: (Call & { upstream: string; took: string[] })[] = [];
+  /** What calls took of budgets, one entry for each budget of a call. */
+  readonly took: (Call & { budget: string })[] = [];
   readonly ended: EventFields["pull_ended"][] = [];
   rows_written = 0;
   db!: Db;
@@ -64,8 +67,10 @@ export class Trial {
 
   private constructor(given: TrialGiven) {
     this.#given = given;
-    this.events.on("upstream_call", ({ upstream, cost, ms }) => {
-      this.calls.push({ upstream, cost, ms, at_ms: this.clock.elapsed_ms() - ms });
+    this.events.on("upstream_call", ({ upstream, cost, ms, took }) => {
+      const at_ms = this.clock.elapsed_ms() - ms;
+      this.calls.push({ upstream, cost, ms, at_ms, took: took.map((t) => t.budget) });
+      this.took.push(...took.map((one) => ({ ...one, ms, at_ms })));
     });
     this.events.on("pull_ended", (e) => this.ended.push(e));
     this.events.on("commit", ({ rows }) => {
@@ -131,10 +136,18 @@ export class Trial {
     return rows[0]!.n === 0;
   }
 
-  /** The upstreams that were called and have one budget for all of their calls. */
-  budgets(): Upstream[] {
+  /** Every budget that calls took from, by the name of its row: an account, a host or a group has one of its own. */
+  budgets(): { budget: string; upstream: string; declared: Budget }[] {
     const known = this.#workers.flatMap((w) => [...w.worker.lanes.upstreams.values()]);
-    return [...new Map(known.map((u) => [u.name, u])).values()].filter((u) => u.budget && !u.budget.by);
+    const rows = [...new Set(this.took.map((one) => one.budget))];
+    return [...new Map(known.map((u) => [u.name, u])).values()].flatMap((upstream) => {
+      const all = { ...upstream.budgets, ...(upstream.budget ? { "": upstream.budget } : {}) };
+      return Object.entries(all).flatMap(([name, declared]) => {
+        const own = budgetName(upstream, name, null);
+        const mine = rows.filter((row) => (declared.by ? row.startsWith(`${own}:`) : row === own));
+        return mine.map((budget) => ({ budget, upstream: upstream.name, declared }));
+      });
+    });
   }
 
   /** Makes everything due now, whatever its schedule says. */
@@ -167,7 +180,9 @@ export class Trial {
       select p.kind || ' ' || p.key as parent, c.kind || ' ' || c.key as child
         from tidemark.edge e join tidemark.resource p on p.resource_id = e.parent_id join tidemark.resource c on c.resource_id = e.child_id
        order by 1, 2`);
-    return { tables, resources, children };
+    // Each run has its upstream on another port: keys and cursors with an address in them say the same all the same.
+    const { host } = new URL(this.upstream.url);
+    return unaddressed({ tables, resources, children }, host) as Mirror;
   }
 
   /** Kills what still lives, and closes what is still open. */
@@ -192,4 +207,11 @@ export class Trial {
     );
     if (rows[0]!.n > 0) throw new Error(`${rows[0]!.n} leases were left behind`);
   }
+}
+
+function unaddressed(value: unknown, host: string): unknown {
+  if (typeof value === "string") return value.replaceAll(host, "upstream.example");
+  if (Array.isArray(value)) return value.map((one) => unaddressed(one, host));
+  if (typeof value !== "object" || value === null || value instanceof Uint8Array) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, unaddressed(one, host)]));
 }

@@ -67,7 +67,7 @@ describe("on the embedded database", () => {
     const doctor = await finished(["doctor"], mine);
     expect(doctor).toMatchObject({ code: 0, err: "" });
     expect(doctor.out).not.toMatch(/^(!!|NO)/m);
-    expect(doctor.out).toMatch(/^ok {2}sources +go-modules, pages in the server\.$/m);
+    expect(doctor.out).toMatch(/^ok {2}sources +go-modules, nuget, pages in the server\.$/m);
     expect(doctor.out).toContain(`The server at ${urlOf(up)} (process `);
     expect(doctor.out).toMatch(/^ok {2}database .*, and is well\.$/m);
     expect(doctor.out).toMatch(/^ok {2}schema +Up to date, says the server\.$/m);
@@ -131,7 +131,7 @@ describe("the source in the README", () => {
     const { code, out, err } = await finished(["doctor", "--json", "--source", file], { TIDEMARK_DATA: "memory://" });
     expect(err).toBe("");
     expect(code).toBe(0);
-    expect(JSON.parse(out).findings).toContainEqual({ what: "sources", well: "yes", sentence: "go-modules, pages." });
+    expect(JSON.parse(out).findings).toContainEqual({ what: "sources", well: "yes", sentence: "go-modules, nuget, pages." });
   });
 });
 

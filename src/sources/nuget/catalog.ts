@@ -24,8 +24,8 @@ import { ticksOf } from "./stamp.ts";
 import { commits, feeds, owned_by_feed, pages } from "./tables.ts";
 
 const DAY_MS = 24 * 3600_000;
-/** Pages on their way while one is written. */
-const AHEAD = 4;
+/** Pages that are read at once. */
+const AT_ONCE = 4;
 /** A page of 2,765 items goes in several commits. */
 const ITEMS_MOST = 2_000;
 const PRUNED_MOST = 5_000;
@@ -175,14 +175,14 @@ async function* readChanged(pull: Pull<Cursor>, index: CatalogIndex): Steps {
     }
     return yield* whenUnchanged(pull);
   }
-  const coming: Promise<Answer>[] = [];
+  let read: CatalogPage[] = [];
   for (const [i, entry] of changed.entries()) {
-    while (coming.length < AHEAD && i + coming.length < changed.length) {
-      const next = fetchPage(pull, changed[i + coming.length]!.url);
-      next.catch(() => undefined);
-      coming.push(next);
+    if (read.length === 0) {
+      // Together, and all before any of them is written: where one fails, nothing behind it may be posted.
+      const answers = await Promise.all(changed.slice(i, i + AT_ONCE).map(({ url }) => fetchPage(pull, url)));
+      read = answers.map((answer) => answer.json(CatalogPage));
     }
-    const page = (await coming.shift()!).json(CatalogPage);
+    const page = read.shift()!;
     const before = known.get(entry.url) ?? null;
     let stale = 0;
     if (ticksOf(page.commitTimeStamp)! < entry.ticks) {
