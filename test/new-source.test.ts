@@ -11,3 +11,10 @@ it("every piece of code in the walk-through is in the example, letter by letter"
   expect(shown.length).toBeGreaterThan(6);
   for (const text of shown) expect(code).toContain(text);
 });
+
+it("the piece of a page that it shows is that of go-modules, letter by letter", () => {
+  const page = read("src/sources/go-modules/page.tsx");
+  const blocks = [...read("docs/new-source.md").matchAll(/```tsx\n([\s\S]*?)```/g)].map(([, text]) => text!);
+  expect(blocks).toHaveLength(1);
+  expect(page).toContain(blocks[0]);
+});

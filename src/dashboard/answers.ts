@@ -217,6 +217,7 @@ export interface Budgets {
 /** `/api/leases`. */
 export interface Lease extends Named {
   worker_id: number;
+  description: string | null;
   tried_at: string | null;
   lease_until: string;
 }

@@ -55,7 +55,7 @@ function Leases({ leases }: { leases: Lease[] }) {
         <span key={`${lease.kind} ${lease.key}`}>
           {i > 0 && ", "}
           <a class="key" href={toResource(lease)}>
-            {lease.key}
+            {lease.description ?? lease.key}
           </a>
         </span>
       ))}

@@ -27,7 +27,9 @@ const act_route = createRoute({
   path: "/api/demo/{action}",
   summary: "Make something happen at a pretend upstream",
   tags,
-  request: { params: z.object({ action: z.string().max(100) }) },
+  request: {
+    params: z.object({ action: z.string().max(100).openapi({ description: "one that GET /api/demo lists" }) }),
+  },
   responses: answers(z.object({ sentence: z.string() }).openapi("DemoDone"), "What it did."),
 });
 

@@ -4,6 +4,7 @@ import { HISTORY_HOURS_MOST, readHistory } from "../engine/history.ts";
 import { readLeases } from "../engine/leased.ts";
 import { plain } from "./answers.ts";
 import { answers } from "./described.ts";
+import { nameOf } from "./names.ts";
 import type { ServerParts } from "./parts.ts";
 import { count, maybe_time, time } from "./shapes.ts";
 
@@ -37,6 +38,7 @@ const leases_shape = z
         source: z.string(),
         kind: z.string(),
         key: z.string(),
+        description: z.string().nullable(),
         tried_at: maybe_time,
         lease_until: time,
       }),
@@ -44,12 +46,20 @@ const leases_shape = z
   })
   .openapi("Leases");
 
+const hours = z.coerce
+  .number()
+  .int()
+  .min(1)
+  .max(HISTORY_HOURS_MOST)
+  .optional()
+  .openapi({ description: `how far back: 1, which is the default, to ${HISTORY_HOURS_MOST}` });
+
 const history_route = createRoute({
   method: "get",
   path: "/api/history",
   summary: "Pulls and freshness over time: one value for each moment, null where nothing was noted",
   tags,
-  request: { query: z.object({ hours: z.coerce.number().int().min(1).max(HISTORY_HOURS_MOST).optional() }) },
+  request: { query: z.object({ hours }) },
   responses: answers(history_shape, "The last hours, one unless said, in equal steps."),
 });
 
@@ -61,13 +71,19 @@ const leases_route = createRoute({
   responses: answers(leases_shape, "At most 500 leases, by worker."),
 });
 
-export function historyRoutes(app: OpenAPIHono, { db }: ServerParts): void {
+export function historyRoutes(app: OpenAPIHono, parts: ServerParts): void {
+  const { db } = parts;
+
   app.openapi(history_route, async (c) => {
     const { hours = 1 } = c.req.valid("query");
     return c.json(plain<z.infer<typeof history_shape>>(await readHistory(db, hours)), 200);
   });
 
-  app.openapi(leases_route, async (c) =>
-    c.json(plain<z.infer<typeof leases_shape>>({ leases: await readLeases(db) }), 200),
-  );
+  app.openapi(leases_route, async (c) => {
+    const leases = (await readLeases(db)).map((lease) => {
+      const { options: _options, resource_id: _resource_id, ...shown } = lease;
+      return { ...shown, description: nameOf(parts, lease) };
+    });
+    return c.json(plain<z.infer<typeof leases_shape>>({ leases }), 200);
+  });
 }

@@ -11,6 +11,7 @@ import { nearest } from "../spelling.ts";
 import { plain } from "./answers.ts";
 import { budgets_shape } from "./budget-shapes.ts";
 import { answers } from "./described.ts";
+import { nameOf } from "./names.ts";
 import type { ServerParts } from "./parts.ts";
 import type { Remembered } from "./remembered.ts";
 import { list_query, list_shape, name_params, overview_shape, resource_shape, source_shape } from "./shapes.ts";
@@ -107,7 +108,7 @@ export function statusRoutes(app: OpenAPIHono, parts: ServerParts, overview: Rem
         "NotFollowed",
         `There is no ${named.source} ${named.kind} ${named.key}. \`tidemark status ${named.source}\` lists what is there.`,
       );
-    const description = describe(parts, found);
+    const description = nameOf(parts, found);
     return c.json(plain<z.infer<typeof resource_shape>>({ ...found, description }), 200);
   });
 
@@ -118,18 +119,13 @@ export function statusRoutes(app: OpenAPIHono, parts: ServerParts, overview: Rem
   });
 }
 
-/** What its source calls it. */
-function describe({ lanes }: ServerParts, one: Pick<Listed, "resource_id" | "source" | "kind" | "key" | "options">) {
-  return lanes.sources.get(one.source)?.describe?.({ ...one, options: one.options ?? {} }) ?? null;
-}
-
 /** Rows of a list with what each is called and its place in line. */
 async function shown(parts: ServerParts, listed: Listed[]) {
   const due = listed.filter((one) => one.status === "due").map((one) => one.resource_id);
   const places = await readPlaces(parts.db, due);
   return listed.map(({ options, ...one }) => ({
     ...one,
-    description: describe(parts, { ...one, options }),
+    description: nameOf(parts, { ...one, options }),
     place: places.get(one.resource_id) ?? null,
   }));
 }

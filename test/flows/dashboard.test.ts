@@ -5,6 +5,7 @@ import path from "node:path";
 import { gunzipSync } from "node:zlib";
 import sql from "sql-template-tag";
 import { afterEach, beforeAll, beforeEach, describe, expect, inject, it } from "vitest";
+import { Claims } from "../../src/engine/claims.ts";
 import { Housekeeping } from "../../src/engine/housekeeping.ts";
 import { createApp } from "../../src/server/app.ts";
 import { dashboardRoutes } from "../../src/server/dashboard.ts";
@@ -142,6 +143,23 @@ describe("the line", () => {
       const one = await read<{ line: { place: number } }>(`/api/resources/toy/page/${key}`);
       expect(one.line.place).toBe(places[key]);
     }
+  });
+});
+
+describe("leases", () => {
+  it("are listed by worker with what they are on, while they live", async () => {
+    await server.follow("a");
+    await server.follow("b");
+    const { db, lanes, clock } = server.rig;
+    expect(await read("/api/leases")).toEqual({ leases: [] });
+    const claims = new Claims({ db, lanes, clock, slots: 100 });
+    await claims.next(1, { busy: () => 0, asked: 0 }, { worker_id: 1, ttl_ms: 30_000 });
+    expect(await read("/api/leases")).toMatchObject({
+      leases: [{ worker_id: 1, source: "toy", kind: "page", key: "a", description: null }],
+    });
+    await clock.advance(31_000);
+    expect(await read("/api/leases")).toEqual({ leases: [] });
+    await db.query(sql`update tidemark.due set lease_until = null`);
   });
 });
 
