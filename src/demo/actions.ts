@@ -1,4 +1,4 @@
-/** What one can make happen at the pretend GitHub, by a button or a command, and the story of what happened. */
+/** What one can make happen at the pretend upstreams, by a button or a command, and the story of what happened. */
 import { gomod, pushOne } from "./acme.ts";
 import type { MoodyGitHub } from "./moods.ts";
 
@@ -8,7 +8,7 @@ const STORY_MOST = 50;
 /** So many repositories are never deleted, so that there is always something to see. */
 const KEPT = 10;
 
-interface Action {
+export interface Action {
   title: string;
   says: string;
   /** Does it, and says what it did. */
@@ -24,7 +24,8 @@ export class Stage {
   readonly #actions: Record<string, Action>;
   #no = 0;
 
-  constructor(hub: MoodyGitHub, living: string[], now_ms: () => number) {
+  /** `others` are what one can do elsewhere. */
+  constructor(hub: MoodyGitHub, living: string[], now_ms: () => number, others: Record<string, Action> = {}) {
     this.#hub = hub;
     this.#now_ms = now_ms;
     this.#living = living;
@@ -59,6 +60,7 @@ export class Stage {
         says: "It is well again at once; what was closed opens when its time is over.",
         act: () => this.#bringBack(),
       },
+      ...others,
     };
   }
 

@@ -3,9 +3,15 @@ import { fillAcme, NAMED, OWNER, TOKEN } from "./acme.ts";
 import { Stage } from "./actions.ts";
 import { serveGitHub } from "./github/server.ts";
 import { MoodyGitHub } from "./moods.ts";
+import { nugetActions } from "./nuget/actions.ts";
+import { fillContoso } from "./nuget/contoso.ts";
+import { serveNuGet } from "./nuget/server.ts";
 
 const PUSH_EVERY_MS = 20_000;
 const SWEEP_EVERY = "30s";
+const LOOK_EVERY = "20s";
+/** The same at each start, where it is free: its address is what is followed. */
+const NUGET_PORT = 8437;
 /** Where its database is unless TIDEMARK_DATA says. */
 export const DEMO_DATA = "./.tidemark-demo";
 
@@ -18,8 +24,10 @@ interface Clock {
 export async function startDemo(clock: Clock, given: Readonly<Record<string, string | undefined>>) {
   const now_ms = () => performance.timeOrigin + clock.elapsed_ms();
   const hub = new MoodyGitHub();
-  const stage = new Stage(hub, fillAcme(hub, now_ms()), now_ms);
+  const packages = fillContoso();
+  const stage = new Stage(hub, fillAcme(hub, now_ms()), now_ms, nugetActions(packages, now_ms));
   const github = await serveGitHub(hub, now_ms);
+  const nuget = await serveNuGet(packages, NUGET_PORT);
   const stop = new AbortController();
   const pushing = push(stage, clock, stop.signal);
   const repositories = hub.owner(OWNER).repositories.size;
@@ -33,19 +41,26 @@ export async function startDemo(clock: Clock, given: Readonly<Record<string, str
       TIDEMARK_READ_URL: "",
       TIDEMARK_DATA: given.TIDEMARK_DATA || DEMO_DATA,
       TIDEMARK_GO_MODULES_EVERY: SWEEP_EVERY,
+      TIDEMARK_NUGET_EVERY: LOOK_EVERY,
     },
-    follows: [OWNER, ...NAMED].map((name) => ({ source: "go-modules", key: `github.com/${name}` })),
+    follows: [
+      ...[OWNER, ...NAMED].map((name) => ({ source: "go-modules", key: `github.com/${name}` })),
+      { source: "nuget", key: `${nuget.url}/v3/index.json` },
+    ],
     controls: stage,
     lines: [
       `  Demo:    a pretend GitHub at ${github.url} with ${repositories} repositories of ${OWNER}; a tag is pushed every ${PUSH_EVERY_MS / 1000}s,`,
-      `           and is in the index within ${SWEEP_EVERY}. What is real is not touched.`,
+      `           and is in the index within ${SWEEP_EVERY}. A pretend NuGet feed is at ${nuget.url}/v3/index.json. What is real is not touched.`,
       `  Play:    tidemark demo ${stage.actions.map(({ action }) => action).join(" | ")}`,
     ],
-    tries: [["the first modules of the index", "/go/index?limit=5"]] as [string, string][],
+    tries: [
+      ["the first modules of the index", "/go/index?limit=5"],
+      ["packages for JSON", "/nuget/v3/search?q=json"],
+    ] as [string, string][],
     async close() {
       stop.abort();
       await pushing;
-      await github.close();
+      await Promise.all([github.close(), nuget.close()]);
     },
   };
 }

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { NuGetFeed } from "./feed.ts";
 
-/** Listens on loopback. */
+/** Listens on loopback, on that port or, where another program has it, on a free one. */
 export async function serveNuGet(feed: NuGetFeed, port = 0): Promise<{ url: string; close(): Promise<void> }> {
   const server = createServer((request, response) => {
     const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
@@ -12,7 +12,10 @@ export async function serveNuGet(feed: NuGetFeed, port = 0): Promise<{ url: stri
     response.writeHead(reply.status, { "content-type": "application/json; charset=utf-8", ...reply.headers });
     response.end(reply.body);
   });
-  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => {
+    server.once("error", () => server.listen(0, "127.0.0.1", resolve));
+    server.listen(port, "127.0.0.1", resolve);
+  });
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     async close() {
