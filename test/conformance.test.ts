@@ -138,6 +138,17 @@ describe("a source that is broken", () => {
     await expect(run("recovers", pull)).rejects.toThrow(/past the engine/);
   });
 
+  it("is found out when some of its calls take from no budget", async () => {
+    const pull = (url: string): Pulls =>
+      async function* (p) {
+        const { items: first } = (await p.fetch(`${url}/?n=0`)).json(Answer);
+        const { items: second } = (await p.fetch(`${url}/?n=1`, { budgets: [] })).json(Answer);
+        yield { put: ids([...first, ...second]), final: fresh() };
+        return undefined;
+      };
+    await expect(run("stays within", pull)).rejects.toThrow(/took from none of its budgets/);
+  });
+
   it("is not found out where nothing is broken", async () => {
     const pull = (url: string): Pulls =>
       async function* (p) {

@@ -78,8 +78,8 @@ function coldOf(u: Unit, result: Committed): Cold | null {
   };
 }
 
-/** How long the upstream asked us to wait: what was paused meanwhile has no other place for it. */
-const floorOf = (end: End | null): number | null => (end?.floor && !end.parked ? end.wait_ms : null);
+/** How long the upstream asked us to wait: what was paused meanwhile, or is parked for longer, has no other place for it. */
+const floorOf = (end: End | null): number | null => (end?.parked ? end.told_ms : end?.floor ? end.wait_ms : null);
 
 async function writeCold(tx: Tx, c: Cold[]): Promise<void> {
   if (c.length === 0) return;
@@ -94,7 +94,7 @@ async function writeCold(tx: Tx, c: Cold[]): Promise<void> {
            error = case when c.ended then c.error::jsonb || jsonb_build_object('at', tidemark.now()) else r.error end,
            parked_at = case when not c.ended then r.parked_at when c.parked then coalesce(r.parked_at, tidemark.now()) end,
            gone_at = case when not c.ended then r.gone_at when c.gone then coalesce(r.gone_at, tidemark.now()) end,
-           floor_at = case when r.paused_at is not null and c.floor_ms is not null
+           floor_at = case when (r.paused_at is not null or c.parked) and c.floor_ms is not null
                            then tidemark.now() + c.floor_ms * interval '1 millisecond' else r.floor_at end
       from unnest(${c.map((x) => x.resource_id)}::bigint[], ${c.map((x) => x.cursor)}::text[], ${c.map((x) => x.changed)}::boolean[],
                   ${c.map((x) => x.generation)}::bigint[], ${c.map((x) => x.done)}::bigint[], ${c.map((x) => x.total)}::bigint[],

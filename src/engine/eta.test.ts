@@ -1,8 +1,8 @@
 /** An ETA is what is ahead divided by what was done of late, and null when either is unknown. */
 import { expect, it } from "vitest";
 import { z } from "zod";
-import { kind } from "../contract.ts";
-import { type Ahead, estimate, paceOf } from "./eta.ts";
+import { kind, type Upstream } from "../contract.ts";
+import { type Ahead, estimate, pacesOf } from "./eta.ts";
 import { every } from "./schedule.ts";
 
 const ahead: Ahead = { ahead: 2, leased: 1, looked_at: 4, remaining: 600, unknown: 0 };
@@ -41,14 +41,14 @@ it("promises nothing sooner than the calls are allowed, whatever a burst has jus
   const burst = { progress_per_ms: 0, pulls_per_ms: 1 };
   const pace = { calls_per_ms: 0.002, burst: 10, pulls: 1 };
   expect(estimate(long, burst, false)).toBe(101);
-  expect(estimate(long, burst, false, pace)).toBe(45_000);
+  expect(estimate(long, burst, false, [pace])).toBe(45_000);
   // Twenty share a call: five calls, and the burst holds ten.
-  expect(estimate(long, burst, false, { ...pace, pulls: 20 })).toBe(101);
-  expect(estimate(long, burst, false, { ...pace, pulls: 5 })).toBe(5_000);
+  expect(estimate(long, burst, false, [{ ...pace, pulls: 20 }])).toBe(101);
+  expect(estimate(long, burst, false, [{ ...pace, pulls: 5 }])).toBe(5_000);
   // Slower than allowed is as slow as it is; what is being pulled has its calls.
-  expect(estimate(long, { ...burst, pulls_per_ms: 0.001 }, false, pace)).toBe(101_000);
-  expect(estimate(long, burst, true, pace)).toBe(100);
-  expect(estimate(long, { ...burst, pulls_per_ms: 0 }, false, pace)).toBeNull();
+  expect(estimate(long, { ...burst, pulls_per_ms: 0.001 }, false, [pace])).toBe(101_000);
+  expect(estimate(long, burst, true, [pace])).toBe(100);
+  expect(estimate(long, { ...burst, pulls_per_ms: 0 }, false, [pace])).toBeNull();
 });
 
 it("knows the pace of what declares one, by its key", () => {
@@ -58,7 +58,27 @@ it("knows the pace of what declares one, by its key", () => {
     upstream: (key) => ({ name: key, budget: { shape: "pace", per_second: key === "slow" ? 1 : 10, burst: 2 } }),
     together: { most: 7 },
   });
-  expect(paceOf(per_host, "slow", {})).toEqual({ calls_per_ms: 0.001, burst: 2, pulls: 7 });
-  expect(paceOf(per_host, "fast", {})).toEqual({ calls_per_ms: 0.01, burst: 2, pulls: 7 });
-  expect(paceOf(kind({ ...given, upstream: { name: "free" } }), "a", {})).toBeNull();
+  expect(pacesOf(per_host, "slow", {})).toEqual([{ calls_per_ms: 0.001, burst: 2, pulls: 7 }]);
+  expect(pacesOf(per_host, "fast", {})).toEqual([{ calls_per_ms: 0.01, burst: 2, pulls: 7 }]);
+  expect(pacesOf(kind({ ...given, upstream: { name: "free" } }), "a", {})).toEqual([]);
+});
+
+it("knows every budget of all calls, whatever its shape, and promises nothing sooner than the slowest allows", () => {
+  const upstream: Upstream = {
+    name: "u",
+    budgets: {
+      window: { shape: "window", most: 60, period_ms: 60_000 },
+      gap: { shape: "gap", gap_ms: 2_000 },
+      theirs: { shape: "window", most: 1, period_ms: 3600_000, by: "credential" },
+    },
+  };
+  const paces = pacesOf(kind({ schedule: every("1h"), cursor: z.null().default(null), upstream }), "a", {});
+  expect(paces).toEqual([
+    { calls_per_ms: 0.001, burst: 60, pulls: 1 },
+    { calls_per_ms: 0.0005, burst: 1, pulls: 1 },
+  ]);
+  const long: Ahead = { ahead: 99, leased: 0, looked_at: 100, remaining: 0, unknown: 100 };
+  const fast = { progress_per_ms: 0, pulls_per_ms: 1 };
+  expect(estimate(long, fast, false, paces.slice(0, 1))).toBe(40_000);
+  expect(estimate(long, fast, false, paces)).toBe(198_000);
 });

@@ -1,6 +1,6 @@
 /** A resource's place in line and when its turn will have come: what is ahead divided by what was done of late. */
 import sql from "sql-template-tag";
-import type { Kind } from "../contract.ts";
+import type { Budget, Kind } from "../contract.ts";
 import type { Queryable } from "../store/db.ts";
 import { RATE_MINUTES } from "./overview.ts";
 
@@ -56,20 +56,38 @@ export interface Pace {
   pulls: number;
 }
 
-/** The even pace that a resource's upstream declares; a window is spent as fast as useful, and says nothing about when. */
-export function paceOf(kind: Kind, key: string, options: Record<string, unknown>): Pace | null {
-  const { budget } = typeof kind.upstream === "function" ? kind.upstream(key, options) : kind.upstream;
-  if (budget?.shape !== "pace") return null;
-  return { calls_per_ms: budget.per_second / 1000, burst: budget.burst, pulls: kind.together?.most ?? 1 };
+/**
+ * What a resource's upstream allows to all of its calls, of each of its budgets: an even pace, a window as often as it begins anew, one
+ * call after the other with a gap. What each account, host or group is allowed says nothing about a line of many of them.
+ */
+export function pacesOf(kind: Kind, key: string, options: Record<string, unknown>): Pace[] {
+  const upstream = typeof kind.upstream === "function" ? kind.upstream(key, options) : kind.upstream;
+  const pulls = kind.together?.most ?? 1;
+  const all = [...Object.values(upstream.budgets ?? {}), ...(upstream.budget ? [upstream.budget] : [])];
+  return all.filter(({ by = "upstream" }) => by === "upstream").map((budget) => ({ ...paceOf(budget), pulls }));
+}
+
+function paceOf(budget: Budget): Omit<Pace, "pulls"> {
+  switch (budget.shape) {
+    case "pace":
+      return { calls_per_ms: budget.per_second / 1000, burst: budget.burst };
+    case "window":
+      return { calls_per_ms: budget.most / budget.period_ms, burst: budget.most };
+    case "gap":
+      return { calls_per_ms: 1 / Math.max(1, budget.gap_ms), burst: 1 };
+  }
 }
 
 /** The rate of late, but for those that wait no sooner than their calls are allowed: what a burst did is not done again at once. */
-export function estimate(ahead: Ahead, rates: Rates, leased: boolean, pace: Pace | null = null): number | null {
+export function estimate(ahead: Ahead, rates: Rates, leased: boolean, paces: Pace[] = []): number | null {
   const eta_ms = atRate(ahead, rates, leased);
-  if (eta_ms === null || pace === null || leased) return eta_ms;
-  // At least one call for as many as can share it.
-  const calls = Math.ceil((ahead.ahead + 1) / pace.pulls);
-  return Math.max(eta_ms, Math.round((calls - pace.burst) / pace.calls_per_ms));
+  if (eta_ms === null || leased) return eta_ms;
+  const allowed_ms = paces.map(({ calls_per_ms, burst, pulls }) => {
+    // At least one call for as many as can share it.
+    const calls = Math.ceil((ahead.ahead + 1) / pulls);
+    return Math.round((calls - burst) / calls_per_ms);
+  });
+  return Math.max(eta_ms, ...allowed_ms);
 }
 
 /**
@@ -88,12 +106,12 @@ function atRate(ahead: Ahead, rates: Rates, leased: boolean): number | null {
 }
 
 /** Place and ETA of a resource that is due or leased; the others are not in line. */
-export async function readLine(db: Queryable, row: InLine, pace: Pace | null): Promise<Line> {
+export async function readLine(db: Queryable, row: InLine, paces: Pace[]): Promise<Line> {
   if (row.status !== "due" && row.status !== "leased") return { place: null, eta_ms: null };
   const leased = row.status === "leased";
   const ahead = leased ? await readBeside(db, row) : await readAhead(db, row);
   const rates = await readRates(db, row);
-  const eta_ms = estimate(ahead, rates, leased, pace);
+  const eta_ms = estimate(ahead, rates, leased, paces);
   const closed_ms = row.closed_until === null ? 0 : Math.max(0, Date.parse(row.closed_until) - Date.parse(row.now));
   return { place: leased ? null : ahead.ahead + 1, eta_ms: eta_ms === null || leased ? eta_ms : eta_ms + closed_ms };
 }

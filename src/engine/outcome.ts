@@ -16,6 +16,8 @@ export interface End {
   wait_ms: number;
   /** Not before the wait is over, whoever asks. */
   floor: boolean;
+  /** How long the upstream itself asked us to wait, where a failure says so. */
+  told_ms: number | null;
   fresh: boolean;
   failures: number;
   /** Stays in the asked lane and keeps its place in line. */
@@ -42,6 +44,7 @@ const calm: End = {
   outcome: "fresh",
   wait_ms: 0,
   floor: false,
+  told_ms: null,
   fresh: false,
   failures: 0,
   keep_place: false,
@@ -89,6 +92,7 @@ export function endOfFailure(error: TidemarkError, lease: Lease, rules: Rules): 
     outcome: "failed",
     wait_ms: Math.max(parked ? rules.cool_off_ms : backoff_ms(failures, phase), error.wait_ms ?? 0),
     floor: parked,
+    told_ms: error.wait_ms ?? null,
     failures: Math.min(failures, 32_000),
     reason: shortened(error.message),
     error: toJson({ code: error.code, sentence: shortened(error.message), details: error.details, failures }),

@@ -2,7 +2,7 @@
 import sql from "sql-template-tag";
 import type { Kind } from "../contract.ts";
 import type { Queryable } from "../store/db.ts";
-import { type Line, paceOf, readLine } from "./eta.ts";
+import { type Line, pacesOf, readLine } from "./eta.ts";
 import { nextDue } from "./outcome.ts";
 import type { Named } from "./verbs.ts";
 import { type Next, type WhyFacts, whyNext } from "./why.ts";
@@ -164,7 +164,7 @@ export async function readResource(db: Queryable, named: Named, kind: Kind | nul
   return {
     ...row,
     next: whyNext(row, kind && scheduleWhy(kind, row)),
-    line: await readLine(db, row, kind && paceOf(kind, row.key, row.options ?? {})),
+    line: await readLine(db, row, kind ? pacesOf(kind, row.key, row.options ?? {}) : []),
     mailbox: { waiting: await readMailbox(db, id, false), parked: await readMailbox(db, id, true) },
     tidemark: tidemark ? { ...tidemark, skipped: await readSkips(db, id) } : null,
     pulls: await readPulls(db, id),

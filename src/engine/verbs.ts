@@ -96,22 +96,23 @@ export async function unfollow(db: Db, named: Named): Promise<{ gone: number }> 
   });
 }
 
-/** Makes it due now, in the lane of what people asked for; a floor of politeness holds, a parking does not. */
+/** Makes it due now, in the lane of what people asked for; a floor of politeness holds, also behind a parking, which does not. */
 export async function refresh(db: Db, named: Named): Promise<void> {
   await db.transaction(async (tx) => {
     const id = await idOf(tx, named);
     await lockDue(tx, [id]);
     const { count } = await tx.query(sql`
       with was as (
-        select resource_id, parked_at from tidemark.resource
+        select resource_id, parked_at, case when floor_at > tidemark.now() then floor_at else '-infinity' end as floor_at
+          from tidemark.resource
          where resource_id = ${id}::bigint and paused_at is null and (gone_at is null or followed_at is not null)
       ), r as (
-        update tidemark.resource set parked_at = null where resource_id = ${id}::bigint and parked_at is not null
+        update tidemark.resource set parked_at = null, floor_at = null where resource_id = ${id}::bigint and parked_at is not null
       )
       update tidemark.due d
-         set not_before = case when was.parked_at is not null then '-infinity' else d.not_before end,
+         set not_before = case when was.parked_at is not null then was.floor_at else d.not_before end,
              due_at = case when d.lease_until is not null then d.due_at
-                           when was.parked_at is not null then tidemark.now()
+                           when was.parked_at is not null then greatest(tidemark.now(), was.floor_at)
                            else greatest(least(d.due_at, tidemark.now()), d.not_before) end,
              failures = case when was.parked_at is not null then 0 else d.failures end,
              lane_id = case when d.lease_until is null then a.lane_id else d.lane_id end,
@@ -133,7 +134,7 @@ export async function pause(db: Db, named: Named): Promise<void> {
       ), r as (
         update tidemark.resource r
            set paused_at = coalesce(r.paused_at, tidemark.now()),
-               floor_at = case when r.paused_at is not null then r.floor_at when r.parked_at is null then was.floor_at end
+               floor_at = case when r.paused_at is not null or r.parked_at is not null then r.floor_at else was.floor_at end
           from was where r.resource_id = was.resource_id
       )
       update tidemark.due set not_before = 'infinity', due_at = 'infinity' where resource_id = ${id}::bigint`),

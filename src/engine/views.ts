@@ -115,14 +115,15 @@ export async function reviveParked(db: Db, ids: bigint[], cool_off_ms: number): 
 async function unpark(tx: Tx, ids: bigint[], cool_off_ms: number): Promise<bigint[]> {
   const { rows } = await tx.query<{ resource_id: bigint }>(sql`
     with was as (
-      select resource_id, parked_at from tidemark.resource
+      select resource_id, parked_at, case when floor_at > tidemark.now() then floor_at else '-infinity' end as floor_at
+        from tidemark.resource
        where resource_id = any(${ids}::bigint[]) and parked_at is not null and paused_at is null and gone_at is null
     ), r as (
       update tidemark.resource set parked_at = null from was where resource.resource_id = was.resource_id
     )
     update tidemark.due d
        set not_before = case when d.not_before > was.parked_at + (${cool_off_ms}::float8 + 60000) * interval '1 millisecond'
-                             then d.not_before else '-infinity' end
+                             then d.not_before else was.floor_at end
       from was where d.resource_id = was.resource_id and d.lease_until is null
     returning d.resource_id`);
   return rows.map((row) => row.resource_id);

@@ -213,9 +213,16 @@ async function withinBudget(store: Db, given: TrialGiven): Promise<void> {
     for (let workers = 0; workers < 3; workers += 1) trial.start();
     await trial.toRest();
     await trial.pullAgain();
-    for (const upstream of trial.budgets()) {
-      const calls = trial.calls.filter((c) => c.upstream === upstream.name).sort((a, b) => a.at_ms - b.at_ms);
-      assert.equal(overspent(calls, upstream.budget!), null, `the budget of ${upstream.name} was overspent`);
+    const budgets = trial.budgets();
+    for (const { budget, declared } of budgets) {
+      const calls = trial.took.filter((t) => t.budget === budget).sort((a, b) => a.at_ms - b.at_ms);
+      const said = overspent(calls, declared, trial.upstream.tells_resets);
+      assert.equal(said, null, `the budget ${budget} was overspent`);
+    }
+    for (const { upstream, took } of trial.calls) {
+      const its = budgets.filter((b) => b.upstream === upstream);
+      const some = its.length === 0 || its.some((b) => took.includes(b.budget));
+      assert.ok(some, `a call to ${upstream} took from none of its budgets`);
     }
   });
 }

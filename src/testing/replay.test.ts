@@ -14,6 +14,17 @@ describe("calls within a window", () => {
     expect(overspent(at(0, 0, 998, 999), budget)).toMatch(/^4 spent of 3/);
     expect(overspent([{ at_ms: 0, cost: 4 }], budget)).toMatch(/^4 spent/);
   });
+
+  it("are at most its allowance wherever its period begins, also across the end of one", () => {
+    expect(overspent(at(0, 900, 900, 1_100), budget)).toBeNull();
+    expect(overspent(at(0, 900, 900, 1_100, 1_100), budget)).toMatch(/^4 spent of 3 between 900 ms and 1100 ms/);
+  });
+
+  it("may be as many again as soon as the upstream said that a new one begins", () => {
+    const told = (...windows: number[]) => windows.map((window, i) => ({ at_ms: i, cost: 1, window }));
+    expect(overspent(told(1, 1, 1, 2, 2, 2), budget, true)).toBeNull();
+    expect(overspent(told(1, 2, 1, 1, 1), budget, true)).toMatch(/^4 spent of 3 in window 1/);
+  });
 });
 
 describe("calls at a pace", () => {

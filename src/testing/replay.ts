@@ -6,16 +6,21 @@ export interface Call {
   cost: number;
   /** How long its answer took. */
   ms?: number;
+  /** In the how manieth window it was let go. */
+  window?: number;
 }
 
 /** Half a microsecond of rounding is nobody's fault. */
 const ROUNDING = 1e-6;
 
-/** The first window that holds more than its allowance, as a sentence; null when there is none. */
-export function overspent(calls: Call[], budget: Budget): string | null {
+/**
+ * The first stretch of time that holds more than its allowance, as a sentence; null when there is none. Where the upstream `tells` when its
+ * windows end, those are the windows.
+ */
+export function overspent(calls: Call[], budget: Budget, tells = false): string | null {
   switch (budget.shape) {
     case "window":
-      return windowOverspent(calls, budget.most, budget.period_ms);
+      return tells ? toldOverspent(calls, budget.most) : windowOverspent(calls, budget.most, budget.period_ms);
     case "pace":
       return paceOverspent(calls, budget.per_second, budget.burst);
     case "gap":
@@ -29,6 +34,16 @@ function gapBroken(calls: Call[], gap_ms: number): string | null {
     const before = calls[i - 1];
     const free_ms = before ? before.at_ms + (before.ms ?? 0) + gap_ms : Number.NEGATIVE_INFINITY;
     if (at_ms < free_ms - ROUNDING) return `a call at ${at_ms} ms, and the gap ends at ${free_ms} ms`;
+  }
+  return null;
+}
+
+function toldOverspent(calls: Call[], most: number): string | null {
+  const spent = new Map<number, number>();
+  for (const { window = 0, cost } of calls) {
+    const sum = (spent.get(window) ?? 0) + cost;
+    spent.set(window, sum);
+    if (sum > most + ROUNDING) return `${sum} spent of ${most} in window ${window}`;
   }
   return null;
 }

@@ -44,6 +44,8 @@ export class PretendUpstream {
   readonly #server: Server;
   #unwatch: () => void = () => undefined;
   readonly requests: Asked[] = [];
+  /** Whether an answer ever said when an allowance begins anew. */
+  tells_resets = false;
   /** Decides for each call, by its place in line from 0, what goes wrong with it. */
   trouble: (asked: Asked, n: number) => Trouble | null = () => null;
 
@@ -81,6 +83,7 @@ export class PretendUpstream {
     const { status = 200, headers = {}, body } = await this.#reply(asked);
     const bytes = body === undefined || status === 304 ? Buffer.alloc(0) : bytesOf(body);
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+    this.tells_resets ||= Object.keys(headers).some((name) => /ratelimit-reset/i.test(name));
     if (typeof body === "object" && !(body instanceof Uint8Array) && !headers["content-type"])
       response.setHeader("content-type", "application/json");
     response.statusCode = status;

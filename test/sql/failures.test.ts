@@ -13,10 +13,7 @@ describe.each(stores)("trouble, on $store", ({ open }) => {
   let rig: Rig;
   let pulls: number;
   let pull: ToyPull;
-  const failing: ToyPull = async function* () {
-    yield { cursor: { at: pulls, done: false } };
-    throw new TidemarkError("UpstreamDown", "toy.example does not answer.");
-  };
+  let failing: ToyPull;
   const well: ToyPull = async function* (p) {
     yield { put: [words.rows([{ word: p.resource.key, version: pulls }])], cursor: { at: pulls, done: true } };
     return undefined;
@@ -36,6 +33,10 @@ describe.each(stores)("trouble, on $store", ({ open }) => {
   beforeEach(async () => {
     pulls = 0;
     pull = well;
+    failing = async function* () {
+      yield { cursor: { at: pulls, done: false } };
+      throw new TidemarkError("UpstreamDown", "toy.example does not answer.");
+    };
     await rig.reset(toySource({ page }));
     await rig.follow("a");
   });
@@ -112,6 +113,26 @@ describe.each(stores)("trouble, on $store", ({ open }) => {
       await rig.calm();
       expect(await rig.resource("a")).toMatchObject({ status: "waiting", failures: 0 });
     });
+
+    it.each([
+      ["longer", 2 * DAY],
+      ["shorter", DAY / 2],
+    ])(
+      "waits as long as its upstream asked when it is refreshed, where that is %s than the cool-off",
+      async (_, wait_ms) => {
+        const before = failing;
+        failing = async function* (p) {
+          if (pulls < settings.park_after) return yield* before(p);
+          throw new TidemarkError("UpstreamForbids", "toy.example wants to be left alone.", { wait_ms });
+        };
+        await park();
+        await refresh(rig.db, a);
+        const { status, due_in_ms } = await rig.resource("a");
+        expect(status).toBe("waiting");
+        expect(due_in_ms).toBeGreaterThan(wait_ms - 60_000);
+        expect(due_in_ms).toBeLessThanOrEqual(wait_ms);
+      },
+    );
 
     it("can be failing with words that no column could hold", async () => {
       // biome-ignore lint/correctness/useYield: it fails before there is anything to yield
