@@ -1,7 +1,7 @@
 /** Days of an owner's repositories at the pretend GitHub, on a virtual clock: what each costs in calls and points, and how soon news are seen. */
 import sql from "sql-template-tag";
 import type { GitHub } from "../src/demo/github/hub.ts";
-import type { Db } from "../src/index.ts";
+import { type Db, every, refresh } from "../src/index.ts";
 import { EPOCH } from "../src/testing/virtual-clock.ts";
 import { GoRig, gomod } from "../test/sources/go-modules/rig.ts";
 
@@ -14,13 +14,12 @@ export interface Cost {
   points: number;
 }
 
+/** Two days of one habit. */
 export interface Days {
-  first: Cost;
   idle: Cost;
   changed: Cost;
   /** How long the slowest of the new tags took to be in the feed. */
   seen_after_max_s: number;
-  versions: number;
 }
 
 /** Mostly modules at the root; one repository in ten has a second module in a directory, one in ten is at its second major version. */
@@ -47,37 +46,84 @@ async function costOf(hub: GitHub, work: () => Promise<void>): Promise<Cost> {
   return { calls: hub.count - before.calls, points: hub.points - before.points };
 }
 
-/**
- * Ours: the first index, a day on which nothing happens, and a day on which one repository in a hundred gets a new tag. A day may be
- * shorter than 24 hours, because everything in it is spread evenly.
- */
-export async function ourDays(db: Db, repositories: number, hours: number): Promise<Days> {
-  const day_ms = hours * HOUR_MS;
+/** How often ours looks, and how long its days are; everything in them is spread evenly, so that short ones will do. */
+export interface Habit {
+  /** Between sweeps. */
+  every: string;
+  /** Between whole listings of one repository. */
+  refresh: string;
+  day_ms: number;
+}
+
+/** Ours: the first index, and then for each habit a day on which nothing happens and one on which 1 % get a new tag. */
+export async function ourDays(
+  db: Db,
+  repositories: number,
+  habits: Habit[],
+): Promise<{ first: Cost; days: Days[]; versions: number }> {
   const rig = new GoRig(db);
   const hub = await rig.reset();
   fill(hub, repositories);
   await rig.follow("github.com/acme");
-  rig.start({ slots: 200 });
-  const first = await costOf(hub, () => rig.calm(DAY_MS));
-  const idle = await costOf(hub, () => rig.clock.advance(day_ms));
+  const first = await costOf(hub, () => work(rig));
+  const days: Days[] = [];
+  for (const habit of habits) days.push(await daysOf(rig, repositories, habit, days.length));
+  const versions = (await rig.feed()).length;
+  await rig.end();
+  return { first, days, versions };
+}
+
+async function daysOf(rig: GoRig, repositories: number, { day_ms, ...own }: Habit, no: number): Promise<Days> {
+  const { hub, source } = rig;
+  source.configure!(source.settings!.parse(own), { github_url: null });
+  // A sweep now, and the next one by this habit: after them nothing has the age that it had before.
+  await refresh(rig.db, { source: source.name, kind: "owner", key: "github.com/acme" });
+  await live(rig, period_ms(own.every));
+  const idle = await costOf(hub, () => live(rig, day_ms));
   const pushed: { name: string; at_ms: number }[] = [];
   const changed = await costOf(hub, async () => {
     const news = Math.ceil(repositories / 100);
+    const end_ms = rig.clock.elapsed_ms() + day_ms;
     for (let i = 0; i < news; i += 1) {
       // At no regular moment of a sweep's period.
-      await rig.clock.advance(day_ms / news / 2 + ((i * 97_003) % (day_ms / news / 2)));
+      await live(rig, day_ms / news / 2 + ((i * 97_003) % (day_ms / news / 2)));
       const of = ((i * 37) % repositories) - (((i * 37) % repositories) % 10) + 2;
-      pushTag(hub, of, TAGS_EACH + i);
-      pushed.push({ name: `github.com/acme/r${of}@v1.${TAGS_EACH + i}.0`, at_ms: rig.clock.elapsed_ms() });
+      const minor = TAGS_EACH + no * news + i;
+      pushTag(hub, of, minor);
+      pushed.push({ name: `github.com/acme/r${of}@v1.${minor}.0`, at_ms: rig.clock.elapsed_ms() });
     }
-    await rig.clock.advance(day_ms / news);
+    await live(rig, end_ms - rig.clock.elapsed_ms());
   });
-  const { rows } = await db.query<{ name: string; published_at: string }>(sql`
-    select path || '@' || version as name, published_at from go_modules.version`);
-  const published = new Map(rows.map((r) => [r.name, Date.parse(r.published_at) - Date.parse(EPOCH)]));
+  // What was pushed last is still to be seen.
+  await live(rig, 2 * period_ms(own.every));
+  const published = new Map(
+    (await rig.feed()).map((v) => [`${v.path}@${v.version}`, Date.parse(v.published_at) - Date.parse(EPOCH)]),
+  );
   const waits = pushed.map(({ name, at_ms }) => (published.get(name) ?? Number.NaN) - at_ms);
-  await rig.end();
-  return { first, idle, changed, seen_after_max_s: Math.max(...waits) / 1000, versions: rows.length };
+  return { idle, changed, seen_after_max_s: Math.max(...waits) / 1000 };
+}
+
+const period_ms = (text: string): number => every(text).period_ms!;
+
+/** A worker, until nothing is due. */
+async function work(rig: GoRig): Promise<void> {
+  rig.start({ slots: 200 });
+  await rig.calm(DAY_MS);
+  await rig.stop();
+}
+
+/** Lets time pass. A worker is there only when something is due: its looks at an empty list, every few seconds, cost GitHub nothing and us hours. */
+async function live(rig: GoRig, ms: number): Promise<void> {
+  const end_ms = rig.clock.elapsed_ms() + ms;
+  for (;;) {
+    const { rows } = await rig.db.query<{ wait_ms: number | null }>(sql`
+      select (extract(epoch from min(due_at) - (select tidemark.now())) * 1000)::float8 as wait_ms from tidemark.due`);
+    const next_ms = rig.clock.elapsed_ms() + Math.max(0, Math.ceil(rows[0]!.wait_ms ?? Number.POSITIVE_INFINITY));
+    if (next_ms > end_ms) break;
+    await rig.clock.advance(next_ms - rig.clock.elapsed_ms());
+    await work(rig);
+  }
+  await rig.clock.advance(Math.max(0, end_ms - rig.clock.elapsed_ms()));
 }
 
 /**

@@ -30,8 +30,13 @@ export function repositoryKind(parts: KindParts): Kind {
   const period_ms = () => every(parts.settings().refresh).period_ms!;
   return kind<Cursor>({
     upstream: (key) => parts.gitHub(readKey(key).host).upstream,
-    // Without a period, so that none is pulled before its time to fill a group: sweeps make those due together that have to be.
-    schedule: () => ({ next: every(parts.settings().refresh).next }),
+    // Sweeps make due what has to be listed, many together. By itself it is due only when a sweep should have come and did not.
+    schedule: () => ({
+      next: () => ({
+        wait_ms: period_ms() + every(parts.settings().every).period_ms!,
+        why: `listed with a sweep, every ${parts.settings().refresh}; by itself if none comes`,
+      }),
+    }),
     cursor: Cursor.default(start),
     owns: owned,
     together: { most: TOGETHER },
