@@ -23,6 +23,9 @@ export interface BudgetOrder {
   upstream: keyof typeof upstreams;
 }
 
+/** … and what it says. */
+export type BudgetReport = "ready" | "stopped" | { closed_ms: number } | { trouble: string };
+
 export const pace = { shape: "pace", per_second: 100, burst: 120 } as const;
 export const gap = { shape: "gap", gap_ms: 40, by: "group" } as const;
 const shares = { init: 0.5, search: 0.2 };
@@ -42,6 +45,7 @@ const now_ms = () => performance.timeOrigin + performance.now();
 export class LoggingUpstream {
   readonly log: Logged[] = [];
   answer_ms = 5;
+  #heard: () => void = () => undefined;
   /** Says when callers have to stop, and for how many seconds. */
   tired: (n: number) => number | null = () => null;
   readonly #server = createServer(async (request, response) => {
@@ -54,11 +58,21 @@ export class LoggingUpstream {
     const seconds = this.tired(this.log.length);
     const logged = { ...entry, answered_ms: Number.POSITIVE_INFINITY, status: seconds === null ? 200 : 429 };
     this.log.push(logged);
+    this.#heard();
     await realClock.sleep(this.answer_ms);
     logged.answered_ms = now_ms();
+    this.#heard();
     if (seconds !== null) response.setHeader("retry-after", String(seconds));
     response.writeHead(logged.status).end("well");
   });
+
+  /** Resolves when the log is as the test wants it, however long that takes on this machine. */
+  async until(wanted: (log: Logged[]) => boolean): Promise<void> {
+    while (!wanted(this.log))
+      await new Promise<void>((resolve) => {
+        this.#heard = resolve;
+      });
+  }
 
   async open(): Promise<string> {
     await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
