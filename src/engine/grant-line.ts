@@ -177,8 +177,8 @@ export class Line {
       await this.#parts.leave(this.#wish.upstream);
       throw this.#busy(taken, taken.wait_ms, costs);
     }
-    const { nos, failing, flights, life_ms } = taken;
-    const until_ms = asked_ms + life_ms;
+    const { nos, failing, flights } = taken;
+    const until_ms = asked_ms + taken.life_ms;
     return { wish: { ...this.#wish, costs }, nos, asked_ms, until_ms, failing, flights, probe: true, waited_ms: 0 };
   }
 

@@ -183,7 +183,7 @@ export const mutants: Mutant[] = [
     name: "a budget is taken without its lock",
     edits: [
       {
-        file: "migrations/0002_manners.sql",
+        file: "migrations/0007_kept_in_any_window.sql",
         find: "order by t.budget for update loop\n    known := known + 1;",
         replace: "order by t.budget loop\n    known := known + 1;",
       },
@@ -194,7 +194,7 @@ export const mutants: Mutant[] = [
     name: "calls of the dead count for ever",
     edits: [
       {
-        file: "migrations/0002_manners.sql",
+        file: "migrations/0007_kept_in_any_window.sql",
         find: "where f.budget = b.budget and f.until > moment) >= b.room",
         replace: "where f.budget = b.budget) >= b.room",
       },
@@ -206,11 +206,60 @@ export const mutants: Mutant[] = [
     edits: [
       {
         file: "src/engine/grant-line.ts",
-        find: "const until_ms = before_ms + life_ms;",
-        replace: "const until_ms = before_ms + 20 * life_ms;",
+        find: "const until_ms = asked_ms + life_ms;",
+        replace: "const until_ms = asked_ms + 20 * life_ms;",
       },
     ],
     tests: ["test/sql/budget-calls.test.ts"],
+  },
+  {
+    name: "what is out is not counted",
+    edits: [
+      {
+        file: "migrations/0007_kept_in_any_window.sql",
+        find: "begin\n  while k > 0 and b.out_until[k] > ends loop",
+        replace: "begin\n  return b;\n  while k > 0 and b.out_until[k] > ends loop",
+      },
+    ],
+    tests: ["test/sql/budget.test.ts"],
+  },
+  {
+    name: "a window begins anew although nobody said so",
+    edits: [
+      {
+        file: "migrations/0007_kept_in_any_window.sql",
+        find: "      if b.told then\n        b.level",
+        replace: "      if true then\n        b.level",
+      },
+    ],
+    tests: ["test/sql/budget.test.ts"],
+  },
+  {
+    name: "the age of a grant is not looked at before a request is written",
+    edits: [
+      {
+        file: "src/engine/upstream.ts",
+        find: "admit: (sending) => this.#admission.atTheDoor(upstream, request, admitted, sending),",
+        replace: "admit: async () => void upstream,",
+      },
+    ],
+    tests: ["test/sql/budget-slow.test.ts"],
+  },
+  {
+    name: "one worker without a good token opens the breaker for all",
+    edits: [
+      {
+        file: "src/engine/upstream.ts",
+        find: "(await this.#credentials.othersWork(credentials.host))",
+        replace: "!(await this.#credentials.othersWork(credentials.host)) && 1 > 2",
+      },
+    ],
+    tests: ["test/sql/budget-credentials.test.ts"],
+  },
+  {
+    name: "a list of leases that another had locked is looked at no more",
+    edits: [{ file: "src/engine/holds.ts", find: "all: come <= looked_at,", replace: "all: come >= looked_at," }],
+    tests: ["test/interleavings/holds.test.ts"],
   },
   {
     name: "the reserve of a window is lent out",
@@ -232,7 +281,7 @@ export const mutants: Mutant[] = [
     name: "a closed upstream is called all the same",
     edits: [
       {
-        file: "migrations/0002_manners.sql",
+        file: "migrations/0007_kept_in_any_window.sql",
         find: "if not probe and up.closed_until > moment and",
         replace: "if not probe and up.closed_until > moment + interval '1 year' and",
       },
