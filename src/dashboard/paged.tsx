@@ -27,7 +27,7 @@ export function Paged<R>({ name, path, query = {}, limit, columns, keyOf, empty 
   const [place, setPlace] = useState({ asked, after: "" });
   const after = place.asked === asked ? place.after : "";
   const from = after === "" ? "" : `&after=${encodeURIComponent(after)}`;
-  const { value, failure, again } = useReading<Results<R>>(`${path}?${asked}${from}`);
+  const { value, failure, again } = useReading<Results<R>>(`${path}?${asked}${from}`, { keep: true });
   const goTo = (next: string) => setPlace({ asked, after: next });
   return (
     <>

@@ -23,8 +23,11 @@ interface State<T> {
   failure: Failure | null;
 }
 
-/** What is at the path; null reads nothing. With another path the old value is forgotten. */
-export function useReading<T>(path: string | null): Reading<T> {
+/**
+ * What is at the path; null reads nothing. With another path the old value is forgotten, or kept until the new one is there where it
+ * answers nearly the same question: a list that is narrowed down letter by letter should not blink.
+ */
+export function useReading<T>(path: string | null, { keep = false } = {}): Reading<T> {
   const [state, setState] = useState<State<T>>({ path, value: null, failure: null });
   const [asked, setAsked] = useState(0);
   // Asking again begins anew.
@@ -32,11 +35,16 @@ export function useReading<T>(path: string | null): Reading<T> {
     if (path === null) return undefined;
     const end = new AbortController();
     void readOn<T>(path, end.signal, (part) =>
-      setState((before) => ({ ...(before.path === path ? before : { value: null }), failure: null, ...part, path })),
+      setState((before) => ({
+        value: keep || before.path === path ? before.value : null,
+        failure: null,
+        ...part,
+        path,
+      })),
     );
     return () => end.abort();
-  }, [path, asked]);
-  const mine = state.path === path ? state : { value: null, failure: null };
+  }, [path, asked, keep]);
+  const mine = state.path === path ? state : { value: keep ? state.value : null, failure: null };
   return { value: mine.value, failure: mine.failure, again: () => setAsked((n) => n + 1) };
 }
 

@@ -40,7 +40,7 @@ export function SourcePage({ source, view, query }: SourcePageProps) {
       {view === "page" && own ? (
         <own.Page />
       ) : (
-        <Resources source={source} kinds={reading.value?.kinds ?? []} query={query} />
+        <Resources key={source} source={source} kinds={reading.value?.kinds ?? []} query={query} />
       )}
     </>
   );
@@ -105,7 +105,7 @@ function Resources({ source, kinds, query }: { source: string; kinds: string[]; 
   const filter = readFilter(query);
   const asked = new URLSearchParams({ source, limit: String(PAGE) });
   for (const [name, value] of Object.entries(filter)) if (value !== "") asked.set(name, value);
-  const reading = useReading<ListedPage>(`/api/resources?${asked}`);
+  const reading = useReading<ListedPage>(`/api/resources?${asked}`, { keep: true });
   const narrow = (part: Partial<Filter>) => goQuietly(toSource(source, { ...filter, after: "", ...part }));
   return (
     <Part title="Resources">

@@ -23,8 +23,8 @@ export function demoTests(rig: () => Rig): void {
       await page.goto(`${rig().url}/${GO}`);
       await page.getByRole("region", { name: "Versions" }).waitFor();
       await sweep();
-      const row = page.getByRole("region", { name: "Versions" }).getByRole("row", { name: version! });
-      await row.getByText(`github.com/${name}`).waitFor();
+      const row = new RegExp(`^github\\.com/${name} ${version!.replaceAll(".", "\\.")} available`);
+      await page.getByRole("region", { name: "Versions" }).getByRole("row", { name: row }).waitFor();
       await page.context().close();
     });
 

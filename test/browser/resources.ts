@@ -1,6 +1,6 @@
 /** Tests of what one can find and do: lists with filters, one resource in full, and every action. */
 import { describe, expect, it } from "vitest";
-import type { Rig } from "./rig.ts";
+import { PATIENCE_MS, type Rig } from "./rig.ts";
 
 const OWNER = "#/resources/go-modules/owner/github.com%2Facme";
 
@@ -11,11 +11,13 @@ export function sourceTests(rig: () => Rig): void {
       const list = page.getByRole("region", { name: "Resources" });
       await list.getByRole("link", { name: "github.com/acme", exact: true }).waitFor();
       await page.getByLabel("Search").fill("BILLING-kit");
+      const rows = () => expect.poll(() => list.getByRole("row").count(), { timeout: PATIENCE_MS });
+      await rows().toBe(2);
       await list.getByRole("link", { name: "github.com/acme/billing-kit" }).waitFor();
-      expect(await list.getByRole("row").count()).toBe(2);
       await page.getByLabel("Search").fill("");
       await page.getByLabel("Kind").selectOption("owner");
-      await expect.poll(() => list.getByRole("row").count()).toBe(2);
+      await list.getByRole("link", { name: "github.com/acme", exact: true }).waitFor();
+      await rows().toBe(2);
       await page.getByLabel("Status").selectOption("paused");
       await page.getByText("Nothing matches.").waitFor();
       expect(page.url()).toContain("status=paused");

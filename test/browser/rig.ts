@@ -8,7 +8,7 @@ import { inject } from "vitest";
 import { type Running, tidemark } from "../flows/processes.ts";
 
 /** Generous: on a loaded machine a page takes its time. */
-export const PATIENCE_MS = 40_000;
+export const PATIENCE_MS = 60_000;
 
 export class Rig {
   readonly data = path.join(inject("scratch"), randomUUID());
