@@ -21,6 +21,7 @@ export function demoTests(rig: () => Rig): void {
       const sentence = await press(page, "Push a tag", /was pushed/);
       const [, version, name] = /^(\S+) of (\S+) was pushed/.exec(sentence)!;
       await page.goto(`${rig().url}/${GO}`);
+      await page.getByRole("searchbox", { name: "Below" }).fill(`github.com/${name}`);
       await page.getByRole("region", { name: "Versions" }).waitFor();
       await sweep();
       const row = new RegExp(`^github\\.com/${name} ${version!.replaceAll(".", "\\.")} available`);
@@ -39,7 +40,7 @@ export function demoTests(rig: () => Rig): void {
         .getByText(`github.com/${moved}`, { exact: true })
         .waitFor();
       await page.getByRole("region", { name: "Conflicts" }).getByText("github.com/acme/ledger-moved").waitFor();
-      await page.getByLabel("Below").fill(`github.com/${deleted}`);
+      await page.getByRole("searchbox", { name: "Below" }).fill(`github.com/${deleted}`);
       await page.getByRole("region", { name: "Versions" }).getByText("no longer available").first().waitFor();
       await page.context().close();
     });

@@ -23,9 +23,8 @@ export function overviewTests(rig: () => Rig): void {
 
     it("can be looked at over other spans of time", async () => {
       const page = await rig().page();
-      const asked = page.waitForRequest(/history\?hours=168/);
-      await page.getByLabel("The last").selectOption("7 days");
-      await asked;
+      const span = page.getByRole("combobox", { name: /^The last/ });
+      await Promise.all([page.waitForRequest(/history\?hours=168/), span.selectOption("7 days")]);
       await page.getByRole("img", { name: /pulls in the last full minute/ }).waitFor();
       await page.context().close();
     });

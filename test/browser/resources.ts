@@ -10,15 +10,15 @@ export function sourceTests(rig: () => Rig): void {
       const page = await rig().page("#/sources/go-modules");
       const list = page.getByRole("region", { name: "Resources" });
       await list.getByRole("link", { name: "github.com/acme", exact: true }).waitFor();
-      await page.getByLabel("Search").fill("BILLING-kit");
+      await page.getByRole("searchbox", { name: "Search" }).fill("BILLING-kit");
       const rows = () => expect.poll(() => list.getByRole("row").count(), { timeout: PATIENCE_MS });
       await rows().toBe(2);
       await list.getByRole("link", { name: "github.com/acme/billing-kit" }).waitFor();
-      await page.getByLabel("Search").fill("");
-      await page.getByLabel("Kind").selectOption("owner");
+      await page.getByRole("searchbox", { name: "Search" }).fill("");
+      await page.getByRole("combobox", { name: /^Kind/ }).selectOption("owner");
       await list.getByRole("link", { name: "github.com/acme", exact: true }).waitFor();
       await rows().toBe(2);
-      await page.getByLabel("Status").selectOption("paused");
+      await page.getByRole("combobox", { name: /^Status/ }).selectOption("paused");
       await page.getByText("Nothing matches.").waitFor();
       expect(page.url()).toContain("status=paused");
       await page.getByRole("link", { name: "Show all of go-modules" }).click();
@@ -100,11 +100,11 @@ export function resourceTests(rig: () => Rig): void {
 
     it("is followed, comes to its first result while one looks, and is unfollowed", async () => {
       const page = await rig().page("#/follow?source=go-modules");
-      await page.getByLabel("Key").fill("not a name");
+      await page.getByRole("textbox", { name: "Key" }).fill("not a name");
       await page.getByRole("button", { name: "Follow", exact: true }).click();
       await page.getByText(/is neither an owner such as github.com\/acme/).waitFor();
       expect(rig().complaints.splice(0)).toEqual([expect.stringContaining("400")]);
-      await page.getByLabel("Key").fill("https://github.com/acme/auth");
+      await page.getByRole("textbox", { name: "Key" }).fill("https://github.com/acme/auth");
       await page.keyboard.press("Enter");
       await page.getByRole("heading", { name: "github.com/acme/auth" }).waitFor();
       await page.locator("dt:text-is('fresh') + dd", { hasText: /ago|now/ }).waitFor();

@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import path from "node:path";
 import chromium from "@sparticuz/chromium";
 import { type Browser, type Page, chromium as playwright } from "playwright-core";
-import { inject } from "vitest";
+import { expect, inject, vi } from "vitest";
 import { type Running, tidemark } from "../flows/processes.ts";
 
 /** Generous: on a loaded machine a page takes its time. */
@@ -31,6 +31,11 @@ export class Rig {
     const args = ["--no-sandbox", "--font-render-hinting=none"];
     const rig = new Rig(await freePort(), await playwright.launch({ executablePath, args, headless: true }));
     await rig.start();
+    // Everything is there before anybody looks, so that each test sees the same whichever runs.
+    await vi.waitFor(
+      async () => expect((await rig.api<{ versions: number }>("/go/status")).versions).toBeGreaterThan(200),
+      { timeout: PATIENCE_MS, interval: 500 },
+    );
     return rig;
   }
 
