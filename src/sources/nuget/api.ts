@@ -1,8 +1,7 @@
 /** What the mirror answers: a V3 feed for dotnet and nuget, and how far behind its upstream it is. */
-import { promisify } from "node:util";
-import { gzip } from "node:zlib";
 import type { Hono, Context as Request } from "hono";
-import { type Context, TidemarkError, toJson } from "tidemark";
+import { type Context, TidemarkError } from "tidemark";
+import { json, nothing, squeezed } from "./answers.ts";
 import { content } from "./content.ts";
 import {
   type Hive,
@@ -25,12 +24,9 @@ import {
 import { keyOf } from "./leaf.ts";
 import { lowerId } from "./package-id.ts";
 import type { NuGetParts } from "./parts.ts";
-import { readPrerelease, readSearch, readSemVer2 } from "./search-request.ts";
-import { complete, countFound, type Found, search } from "./search-rows.ts";
+import { searchRoutes } from "./search-api.ts";
 
-const FRESH_AT = "tidemark-fresh-at";
 const SKIPPED_MOST = 1_000;
-const squeeze = promisify(gzip);
 
 /** `/nuget/v3/…` is the feed that was followed first; `/nuget/feeds/12/v3/…` is the one of that number. */
 export function routes(app: Hono, context: Context, parts: NuGetParts): void {
@@ -64,33 +60,7 @@ function feedRoutes(app: Hono, root: string, context: Context, parts: NuGetParts
     ),
   );
 
-  app.get(`${v3}/search`, async (c) => {
-    const feed = await feedOf(c);
-    const request = readSearch((name) => c.req.query(name));
-    const [totalHits, found] = await Promise.all([
-      countFound(read, feed.feed_id, request),
-      request.take === 0 ? [] : search(read, feed.feed_id, request),
-    ]);
-    return json({ totalHits, data: found.map((one) => foundDocument(placesOf(c), request.semver2, one)) }, feed);
-  });
-
-  app.get(`${v3}/autocomplete`, async (c) => {
-    const feed = await feedOf(c);
-    const given = (name: string) => c.req.query(name);
-    const id = given("id");
-    if (id !== undefined) {
-      const client = { semver2: readSemVer2(given), prerelease: readPrerelease(given), unlisted: false };
-      const rows = await readVersions(read, feed.feed_id, lowerId(id), client);
-      return json({ data: rows.map((row) => row.full_version) }, feed);
-    }
-    const asked = readSearch(given);
-    const request = { ...asked, terms: asked.terms.map((term) => ({ ...term, field: "id" as const })) };
-    const [totalHits, data] = await Promise.all([
-      countFound(read, feed.feed_id, request),
-      request.take === 0 ? [] : complete(read, feed.feed_id, request),
-    ]);
-    return json({ totalHits, data }, feed);
-  });
+  searchRoutes(app, v3, read, feedOf, placesOf);
 
   app.get(`${root}/cursor`, async (c) => {
     const feed = await feedOf(c);
@@ -147,41 +117,6 @@ function registrationRoutes(
   });
 }
 
-function foundDocument(
-  places: Places,
-  semver2: boolean,
-  { id, lower_id, full_version, package_types, details, versions }: Found,
-): object {
-  const hive: Hive = semver2 ? "registration-gz-semver2" : "registration";
-  const registration = places.registration(hive, lower_id, "index.json");
-  return {
-    "@id": registration,
-    "@type": "Package",
-    registration,
-    id,
-    version: full_version,
-    description: details.description ?? "",
-    summary: details.summary ?? "",
-    title: details.title ?? id,
-    ...(details.iconUrl ? { iconUrl: details.iconUrl } : {}),
-    ...(details.licenseUrl ? { licenseUrl: details.licenseUrl } : {}),
-    ...(details.projectUrl ? { projectUrl: details.projectUrl } : {}),
-    tags: details.tags ?? [],
-    authors: details.authors ? details.authors.split(/,\s*/) : [],
-    // A catalog says nothing of downloads.
-    totalDownloads: 0,
-    verified: false,
-    packageTypes: package_types.map((name) => ({ name })),
-    versions: versions.map((one) => ({
-      version: one.full_version,
-      downloads: 0,
-      "@id": places.registration(hive, lower_id, `${encodeURIComponent(one.version_key)}.json`),
-    })),
-    ...(details.deprecation ? { deprecation: details.deprecation } : {}),
-    ...(details.vulnerabilities ? { vulnerabilities: details.vulnerabilities } : {}),
-  };
-}
-
 async function findFeed(c: Request, { read }: Context): Promise<Feed> {
   const number = c.req.param("feed");
   if (number !== undefined && !/^\d{1,18}$/.test(number))
@@ -200,20 +135,3 @@ async function findFeed(c: Request, { read }: Context): Promise<Feed> {
 const pathOf = (c: Request): string => /^.*?\/v3(?=\/)/.exec(new URL(c.req.url).pathname)![0];
 const idOf = (c: Request): string => lowerId(c.req.param("id") ?? "");
 const versionOf = (c: Request): string => keyOf(c.req.param("version") ?? "");
-
-const headersOf = ({ fresh_at }: Feed): Record<string, string> => (fresh_at === null ? {} : { [FRESH_AT]: fresh_at });
-
-function json(body: object, feed: Feed): Response {
-  return new Response(toJson(body), { headers: { "content-type": "application/json", ...headersOf(feed) } });
-}
-
-/** As the protocol wants it, whatever the client says it accepts. */
-async function squeezed(body: object, feed: Feed): Promise<Response> {
-  const headers = { "content-type": "application/json", "content-encoding": "gzip", ...headersOf(feed) };
-  return new Response(await squeeze(toJson(body)), { headers });
-}
-
-function nothing(sentence: string, feed: Feed): Response {
-  const body = toJson({ error: { code: "NotFollowed", sentence } });
-  return new Response(body, { status: 404, headers: { "content-type": "application/json", ...headersOf(feed) } });
-}

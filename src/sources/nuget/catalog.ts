@@ -1,59 +1,19 @@
 /** The catalog of a feed: read page by page, in whatever order it comes, and posted to the packages that it speaks of. */
 import sql from "sql-template-tag";
-import {
-  type Answer,
-  type Batch,
-  every,
-  fresh,
-  gone,
-  type Kind,
-  kind,
-  later,
-  type Outcome,
-  type Post,
-  type Pull,
-  type Tx,
-} from "tidemark";
-import { z } from "zod";
-import { CatalogIndex, CatalogPage, type Item, partOf, ServiceIndex } from "./catalog-documents.ts";
-import { packageKey } from "./event-message.ts";
-import { closedBefore, type KnownPage, type Reading, readPage } from "./page-reading.ts";
+import { type Answer, every, fresh, gone, type Kind, kind, later, type Pull } from "tidemark";
+import { Cursor, positionOf, replaying, type Steps } from "./catalog-cursor.ts";
+import { CatalogIndex, CatalogPage, partOf, ServiceIndex } from "./catalog-documents.ts";
+import { ITEMS_MOST, STALE_MOST, waitForPage, writePage } from "./catalog-writing.ts";
+import { type KnownPage, readPage } from "./page-reading.ts";
 import type { NuGetParts } from "./parts.ts";
 import { type Options, options, withTime } from "./settings.ts";
 import { ticksOf } from "./stamp.ts";
-import { commits, feeds, owned_by_feed, pages } from "./tables.ts";
+import { feeds, owned_by_feed, pages } from "./tables.ts";
 
 const DAY_MS = 24 * 3600_000;
 /** Pages that are read at once. */
 const AT_ONCE = 4;
-/** A page of 2,765 items goes in several commits. */
-const ITEMS_MOST = 2_000;
-const PRUNED_MOST = 5_000;
-/** So often a page may be older than its index says; then the page is right and the index wrong. */
-const STALE_MOST = 3;
-const STALE_WAIT_MS = 15_000;
 const INDEX_BYTES_MAX = 64 * 1024 * 1024;
-
-const Cursor = z
-  .object({
-    /** The internal cursor: everything up to here was posted. As the catalog wrote it. */
-    stamp: z.string(),
-    /** A commit that may still grow, and its page. */
-    open: z.object({ url: z.string(), stamp: z.string() }).nullable(),
-    /** How many parts of pages were read. */
-    reads: z.number(),
-    catalog_url: z.string(),
-    checked_ms: z.number(),
-    replayed: z.string(),
-    /** What is not newer than this is read again, and not for the first time. */
-    replay_until: z.string(),
-  })
-  .default({ stamp: "", open: null, reads: 0, catalog_url: "", checked_ms: 0, replayed: "", replay_until: "" });
-type Cursor = z.infer<typeof Cursor>;
-
-/** An index that did not change has pages to read again all the same. */
-const replaying = ({ replay_until }: Cursor): boolean => replay_until !== "";
-const positionOf = (stamp: string): bigint => (stamp === "" ? 0n : ticksOf(stamp)!);
 
 export function catalogKind({ settings, upstream }: NuGetParts): Kind {
   return kind<Cursor>({
@@ -67,8 +27,6 @@ export function catalogKind({ settings, upstream }: NuGetParts): Kind {
     pull,
   });
 }
-
-type Steps = AsyncGenerator<Batch<Cursor>, Outcome | undefined>;
 
 async function* pull(pull: Pull<Cursor>): Steps {
   const url = pull.resource.key;
@@ -212,137 +170,9 @@ async function* readChanged(pull: Pull<Cursor>, index: CatalogIndex): Steps {
 const fetchPage = (pull: Pull<Cursor>, url: string): Promise<Answer> =>
   pull.fetch(url, { redirects: "any", bytes_max: INDEX_BYTES_MAX });
 
-/** An edge of a CDN gave an old page: nothing of it is new, and nothing behind it may be read before it. */
-async function* waitForPage(pull: Pull<Cursor>, url: string, known: KnownPage | null, stale: number): Steps {
-  const feed_id = pull.resource.resource_id;
-  const row = known ?? { index_stamp: "", index_count: -1, stamp: "0001-01-01T00:00:00Z", items: 0, seen: null };
-  yield {
-    put: [pages.rows([{ ...row, feed_id, url, stale }])],
-    cursor: { ...pull.cursor, reads: pull.cursor.reads + 1 },
-    final: later(STALE_WAIT_MS * stale, `The page ${url} is older than the index of its catalog says.`),
-  };
-  return undefined;
-}
-
-interface PageWriting {
-  url: string;
-  /** What the index says of it. */
-  entry: { commitTimeStamp: string; count: number } | null;
-  known: KnownPage | null;
-  stale: number;
-  /** The last page to read for now. */
-  last: boolean;
-  /** Its newest commit does not grow any more. */
-  closed: boolean;
-}
-
-/** Posts the new items of a page, a commit for each part of it. */
-async function* writePage(pull: Pull<Cursor>, reading: Reading, page: CatalogPage, writing: PageWriting): Steps {
-  const { url, entry, known, stale, last, closed } = writing;
-  const feed_id = pull.resource.resource_id;
-  const { items, anomalies } = reading;
-  if (stale >= STALE_MOST) anomalies.set("a page older than its index", url);
-  if (known && known.seen === null && known.index_stamp !== "" && items.length > 0)
-    anomalies.set("a full page that changed", url);
-  const replayed = positionOf(pull.cursor.replay_until);
-  for (let at = 0; at + ITEMS_MOST < items.length; at += ITEMS_MOST) {
-    const part = items.slice(at, at + ITEMS_MOST);
-    yield {
-      post: part.map((item) => postOf(pull, item, replayed)),
-      put: [commits.rows(commitRows(feed_id, reading, part))],
-      cursor: { ...pull.cursor, reads: pull.cursor.reads + 1 },
-    };
-  }
-  const rest = items.slice(Math.floor(Math.max(0, items.length - 1) / ITEMS_MOST) * ITEMS_MOST);
-  const through = throughOf(reading, page, pull.cursor, last && closed);
-  const open = last && !closed ? { url, stamp: stampOf(reading, page) } : null;
-  const row = {
-    feed_id,
-    url,
-    index_stamp: entry?.commitTimeStamp ?? known?.index_stamp ?? "",
-    index_count: entry?.count ?? known?.index_count ?? -1,
-    stamp: page.commitTimeStamp,
-    items: page.items.length,
-    seen: last ? reading.seen : null,
-    stale: stale >= STALE_MOST ? 0 : stale,
-  };
-  yield {
-    put: [pages.rows([row]), commits.rows(commitRows(feed_id, reading, rest))],
-    post: rest.map((item) => postOf(pull, item, replayed)),
-    cursor: {
-      ...pull.cursor,
-      stamp: through,
-      open,
-      reads: pull.cursor.reads + 1,
-      replay_until: last ? "" : pull.cursor.replay_until,
-    },
-    write: (tx) => settle(tx, feed_id, anomalies),
-    ...(last ? { final: fresh() } : {}),
-  };
-  return undefined;
-}
-
-/** How far the catalog is read with this page: over its newest commit only if that is complete. */
-function throughOf(reading: Reading, page: CatalogPage, cursor: Cursor, complete: boolean): string {
-  const through = complete ? { ticks: reading.newest, stamp: stampOf(reading, page) } : closedBefore(reading);
-  return through && through.ticks > positionOf(cursor.stamp) ? through.stamp : cursor.stamp;
-}
-
-/** The newest commit of a page as it is written there. */
-function stampOf({ newest, commits: of_items }: Reading, page: CatalogPage): string {
-  return of_items.findLast(({ ticks }) => ticks === newest)?.stamp ?? page.commitTimeStamp;
-}
-
-function postOf(
-  { resource: { resource_id, key: feed_url }, cursor }: Pull<Cursor>,
-  item: Item,
-  replayed: bigint,
-): Post {
-  const again = item.ticks <= replayed;
-  const { leaf, stamp, id, version, deletes, from } = item;
-  // What comes late must not take the place of something newer that waits; it is kept apart from it.
-  const late = item.ticks <= positionOf(cursor.stamp);
-  return {
-    kind: "package",
-    key: packageKey(new URL(feed_url).host, resource_id, item.lower_id),
-    message: {
-      leaf,
-      stamp,
-      id,
-      version,
-      ...(deletes ? { deletes } : {}),
-      ...(again ? { again } : {}),
-      ...(late ? { late } : {}),
-    },
-    ...(again ? {} : { position: from }),
-  };
-}
-
-function commitRows(feed_id: bigint, { commits: all }: Reading, items: Item[]) {
-  const ticks = new Set(items.flatMap((item) => [item.ticks, item.from]));
-  return all.filter((commit) => ticks.has(commit.ticks)).map((commit) => ({ feed_id, ...commit }));
-}
-
 async function knownPages(pull: Pull<Cursor>): Promise<Map<string, KnownPage>> {
   const { rows } = await pull.read.query<KnownPage>(sql`
     select url, index_stamp, index_count, stamp, items, seen, stale::int as stale
       from nuget.page where feed_id = ${pull.resource.resource_id}::bigint`);
   return new Map(rows.map((row) => [row.url, row]));
-}
-
-/** Counts what was odd, and forgets the commits that the public cursor has left behind. */
-async function settle(tx: Tx, feed_id: bigint, anomalies: Map<string, string>): Promise<void> {
-  if (anomalies.size > 0)
-    await tx.query(sql`
-      insert into nuget.anomaly as a (feed_id, what, times, last_at, example)
-      select ${feed_id}::bigint, what, 1, tidemark.now(), example
-        from unnest(${[...anomalies.keys()]}::text[], ${[...anomalies.values()]}::text[]) as u(what, example)
-      on conflict (feed_id, what) do update set times = a.times + 1, last_at = excluded.last_at, example = excluded.example`);
-  await tx.query(sql`
-    delete from nuget.commit where ctid = any(array(
-      select c.ctid from nuget.commit c
-       where c.feed_id = ${feed_id}::bigint and c.ticks < (
-         select max(d.ticks) from nuget.commit d join tidemark.tidemark t on t.resource_id = d.feed_id
-          where d.feed_id = ${feed_id}::bigint and d.ticks <= t.position)
-       limit ${PRUNED_MOST}))`);
 }

@@ -9,7 +9,7 @@ import type { NuGetParts } from "./parts.ts";
 import type { Settings } from "./settings.ts";
 import { ticksOf } from "./stamp.ts";
 import { owned_by_package, versions } from "./tables.ts";
-import { type Event, isNewer, type KnownVersion, rowOf, wanted } from "./version-state.ts";
+import { type Event, type KnownVersion, rowOf, wanted, winnersOf } from "./version-state.ts";
 
 /** Events handled in one commit: each may need a leaf. */
 const EVENTS_MOST = 50;
@@ -50,11 +50,7 @@ async function receive(
     lower_id,
     leaves === "newest" ? null : events.map((e) => e.version_key),
   );
-  const winners = new Map<string, Event>();
-  for (const event of events) {
-    const before = winners.get(event.version_key) ?? known.get(event.version_key);
-    if (before === undefined || isNewer(event, before)) winners.set(event.version_key, event);
-  }
+  const winners = winnersOf(events, known);
   const chosen = wanted([...winners.values()], known, leaves);
   const documents = await readLeaves(pull, chosen, lower_id, read);
   const of = { feed_id, lower_id, resource_id };

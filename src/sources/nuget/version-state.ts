@@ -36,6 +36,19 @@ export function isNewer(event: Event, before: Pick<KnownVersion, "ticks" | "leaf
   return event.leaf > before.leaf || (event.again === true && event.leaf === before.leaf);
 }
 
+/** Of each version the newest event, where it is newer than what is known of it. The order in which events come does not matter. */
+export function winnersOf(
+  events: Event[],
+  known: ReadonlyMap<string, Pick<KnownVersion, "ticks" | "leaf">>,
+): Map<string, Event> {
+  const winners = new Map<string, Event>();
+  for (const event of events) {
+    const before = winners.get(event.version_key) ?? known.get(event.version_key);
+    if (before === undefined || isNewer(event, before)) winners.set(event.version_key, event);
+  }
+  return winners;
+}
+
 /** A version that NuGet would not take sorts before all that it takes. */
 const sortKeyOf = (text: string): string => {
   const version = parseVersion(text);

@@ -1,71 +1,14 @@
-/** The V3 API as clients use it: registration, flat container, search and autocomplete, each with its rules. */
+/** Registration and flat container, each with its rules, and the service index that leads to them. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { FeedEvent } from "../../../src/demo/nuget/feed.ts";
-import { testDatabase } from "../../postgres.ts";
-import { migrations, NuGetRig } from "./rig.ts";
+import type { NuGetRig } from "./rig.ts";
+import { openShelf } from "./shelf.ts";
 
 let rig: NuGetRig;
 
-const many = (id: string, count: number): FeedEvent[] =>
-  Array.from({ length: count }, (_, n) => ({ id, version: `1.0.${n}` }));
-
-/** One feed for all of these, which only read. */
 beforeAll(async () => {
-  rig = new NuGetRig(await testDatabase({ migrations: migrations() }));
-  await rig.reset();
-  const { feed } = rig;
-  feed.commit([
-    {
-      id: "Newtonsoft.Json",
-      version: "13.0.1",
-      leaf: { tags: ["json"], description: "A framework for JSON.", title: "Json.NET" },
-    },
-    { id: "Newtonsoft.Json", version: "13.0.2-beta1", leaf: { tags: ["json"], description: "A framework for JSON." } },
-    { id: "Newtonsoft.Json.Bson", version: "1.0.2", leaf: { description: "Binary." } },
-    { id: "System.Text.Json", version: "8.0.0", leaf: { description: "High-performance serializers." } },
-    {
-      id: "Other.Thing",
-      version: "1.0.0",
-      leaf: { description: "Reads json files, among other things.", packageTypes: [{ name: "DotnetTool" }] },
-    },
-    { id: "Only.Prerelease", version: "1.0.0-alpha" },
-    { id: "Only.SemVer2", version: "1.0.0-alpha.1" },
-    { id: "By.Dependency", version: "1.0.0" },
-    {
-      id: "By.Dependency",
-      version: "1.1.0",
-      leaf: { dependencyGroups: [{ dependencies: [{ id: "X", range: "[1.0.0-a.b, )" }] }] },
-    },
-    { id: "With.Metadata", version: "1.0.0", leaf: { verbatimVersion: "1.0.0+build.5" } },
-    { id: "Hidden", version: "1.0.0", leaf: { listed: false } },
-    { id: "Partly.Hidden", version: "1.0.0", leaf: { listed: false } },
-    { id: "Partly.Hidden", version: "2.0.0-Beta" },
-    { id: "EntityFrameworkCore", version: "9.0.0" },
-    { id: "настройки", version: "1.0.0" },
-    { id: "\u212Aelvin", version: "1.0.0" },
-    { id: "x".repeat(128), version: "1.0.0" },
-    {
-      id: "Old",
-      version: "1.0.0",
-      leaf: { deprecation: { reasons: ["Legacy"], message: "Use New.", alternatePackage: { id: "New", range: "*" } } },
-    },
-    {
-      id: "Holey",
-      version: "1.0.0",
-      leaf: { vulnerabilities: [{ advisoryUrl: "https://advisories.example/1", severity: "2" }] },
-    },
-  ]);
-  for (const count of [64, 65, 127, 128, 129]) feed.commit(many(`Many${count}`, count));
-  await rig.read();
+  rig = await openShelf();
 }, 120_000);
 afterAll(() => rig.end());
-
-interface SearchAnswer {
-  totalHits: number;
-  data: { id: string; version: string; versions: { version: string }[] }[];
-}
-const search = (query: string) => rig.json<SearchAnswer>(`/nuget/v3/search?${query}`);
-const ids = async (query: string) => (await search(query)).data.map(({ id }) => id);
 
 describe("the service index", () => {
   it("names every part that clients need, below its own address", async () => {
@@ -182,7 +125,8 @@ describe("D22: the flat container", () => {
   it("has what is not listed too, in lower case", async () => {
     expect(await rig.versions("partly.hidden")).toEqual(["1.0.0", "2.0.0-beta"]);
     expect(await rig.versions("Hidden")).toEqual(["1.0.0"]);
-    expect(await ids("q=hidden&prerelease=true")).toEqual(["Partly.Hidden"]);
+    const { data } = await rig.json<{ data: { id: string }[] }>("/nuget/v3/search?q=hidden&prerelease=true");
+    expect(data.map(({ id }) => id)).toEqual(["Partly.Hidden"]);
     expect((await rig.get("/nuget/v3/flatcontainer/nobody/index.json")).status).toBe(404);
   });
 
@@ -199,111 +143,5 @@ describe("D22: the flat container", () => {
   it("D24: knows ids of any letters and length, whatever their case", async () => {
     for (const id of ["настройки", "НАСТРОЙКИ", "kelvin", "\u212AELVIN", "x".repeat(128)])
       expect(await rig.versions(id)).toEqual(["1.0.0"]);
-  });
-});
-
-describe("search", () => {
-  it("finds the id itself first, then ids that begin with it, then ids with the word, then tags and descriptions", async () => {
-    expect(await ids("q=newtonsoft.json")).toEqual(["Newtonsoft.Json", "Newtonsoft.Json.Bson"]);
-    const found = await ids("q=json");
-    expect(found[0]).toMatch(/Json$/);
-    expect(found.at(-1)).toBe("Other.Thing");
-    expect(new Set(found)).toEqual(
-      new Set(["Newtonsoft.Json", "System.Text.Json", "Newtonsoft.Json.Bson", "Other.Thing"]),
-    );
-  });
-
-  it("finds a word of an id that only its capitals make, and the beginning of one", async () => {
-    expect(await ids("q=framework+core")).toEqual(["EntityFrameworkCore"]);
-    expect(await ids("q=entityfr")).toEqual(["EntityFrameworkCore"]);
-  });
-
-  it("says how many there are, and gives a part of them", async () => {
-    const all = await search("q=&prerelease=true&semVerLevel=2.0.0&take=1000");
-    expect(all.totalHits).toBe(all.data.length);
-    const some = await search("q=&prerelease=true&semVerLevel=2.0.0&skip=3&take=2");
-    expect(some.totalHits).toBe(all.totalHits);
-    expect(some.data.map(({ id }) => id)).toEqual(all.data.slice(3, 5).map(({ id }) => id));
-    expect((await search("q=json&take=0")).data).toEqual([]);
-  });
-
-  it("D20: hides prereleases and SemVer 2 from those who do not ask for them", async () => {
-    expect(await ids("q=only")).toEqual([]);
-    expect(await ids("q=only&prerelease=true")).toEqual(["Only.Prerelease"]);
-    expect(new Set(await ids("q=only&prerelease=true&semVerLevel=2.0.0"))).toEqual(
-      new Set(["Only.Prerelease", "Only.SemVer2"]),
-    );
-    expect((await search("q=by.dependency")).data).toMatchObject([
-      { version: "1.0.0", versions: [{ version: "1.0.0" }] },
-    ]);
-    expect((await search("q=by.dependency&semVerLevel=2.0.0")).data).toMatchObject([{ version: "1.1.0" }]);
-    expect((await search("q=newtonsoft.json&take=1")).data).toMatchObject([
-      { version: "13.0.1", versions: [{ version: "13.0.1" }] },
-    ]);
-    expect((await search("q=newtonsoft.json&take=1&prerelease=true")).data).toMatchObject([
-      { version: "13.0.2-beta1" },
-    ]);
-  });
-
-  it("takes a type of package and fields", async () => {
-    expect(await ids("packageType=dotnettool")).toEqual(["Other.Thing"]);
-    expect(await ids("q=packageid:newtonsoft.json")).toEqual(["Newtonsoft.Json"]);
-    expect(await ids("q=tags:json")).toEqual(["Newtonsoft.Json"]);
-  });
-
-  it.each(["skip=3001", "skip=-1", "take=x", "prerelease=maybe", "semVerLevel=two"])(
-    "refuses %s with a sentence",
-    async (query) => {
-      const response = await rig.get(`/nuget/v3/search?${query}`);
-      expect(response.status).toBe(400);
-      expect(await response.json()).toMatchObject({
-        error: { code: "InputInvalid", sentence: expect.stringMatching(/ must be /) },
-      });
-    },
-  );
-
-  it("survives what people type", async () => {
-    for (const q of [
-      "'",
-      "\\",
-      "a'b\\c:*",
-      '"unclosed',
-      "(",
-      "&|!",
-      ":",
-      "   ",
-      "%",
-      "\u0000",
-      "id:",
-      "ä ö",
-      "x".repeat(900),
-    ])
-      expect((await rig.get(`/nuget/v3/search?q=${encodeURIComponent(q)}`)).status, q).toBe(200);
-  });
-
-  it("D18: never shows a version that registration lacks", async () => {
-    const { data } = await search("q=&prerelease=true&semVerLevel=2.0.0&take=1000");
-    for (const { id, versions } of data) {
-      const known = await rig.versions(id);
-      expect(known).toEqual(
-        expect.arrayContaining(versions.map(({ version }) => version.replace(/\+.*/, "").toLowerCase())),
-      );
-    }
-  });
-});
-
-describe("autocomplete", () => {
-  const complete = async (query: string) =>
-    (await rig.json<{ data: string[] }>(`/nuget/v3/autocomplete?${query}`)).data;
-
-  it("completes ids", async () => {
-    expect(await complete("q=newton")).toEqual(["Newtonsoft.Json", "Newtonsoft.Json.Bson"]);
-    expect(await complete("q=hidden")).toEqual([]);
-  });
-
-  it("lists the versions of an id that are listed", async () => {
-    expect(await complete("id=Newtonsoft.JSON")).toEqual(["13.0.1"]);
-    expect(await complete("id=newtonsoft.json&prerelease=true")).toEqual(["13.0.1", "13.0.2-beta1"]);
-    expect(await complete("id=hidden")).toEqual([]);
   });
 });

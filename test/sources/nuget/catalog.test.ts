@@ -1,4 +1,4 @@
-/** Catalogs as they really are: without order, split, growing, going back, stale. Nothing is lost, nothing stalls, everything odd is counted. */
+/** Catalogs as they really are (without order, split, growing, going back, stale) lose nothing and stall nothing, and everything odd is counted. */
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { stampOf } from "../../../src/demo/nuget/feed.ts";
 import { testDatabase } from "../../postgres.ts";
