@@ -31,6 +31,34 @@ describe.each(stores)("calls within budgets, on $store", ({ open }) => {
     expect(overspent(sent(), { shape: "pace", per_second: 10, burst: 2 })).toBeNull();
   });
 
+  it("are each an event: with status, size, time, cost, wait, and what they took of which budget", async () => {
+    const u: Upstream = {
+      name: "u",
+      budgets: {
+        requests: { shape: "pace", per_second: 10, burst: 1 },
+        tokens: { shape: "window", most: 100, period_ms: 60_000, by: "host" },
+      },
+      concurrency: 5,
+    };
+    rig.answer = () => ({ status: 404, body: "nobody" });
+    const request = { budgets: [{ budget: "requests" }, { budget: "tokens", cost: 30 }] };
+    await rig.call(u, request);
+    await rig.call(u, request);
+    const [first, second] = rig.events_named("upstream_call");
+    const took = [
+      { budget: "u/requests", cost: 1, window: 0 },
+      { budget: `u/tokens:${new URL(rig.upstream.url).host}`, cost: 30, window: 1 },
+      { budget: "u/at once", cost: 1, window: 0 },
+    ];
+    expect(first).toEqual({ upstream: "u", status: 404, bytes: 6, ms: 0, cost: 1, wait_ms: 0, took });
+    // A call costs a tenth of a second at this pace, and the twenty milliseconds in which the first may have left.
+    expect(second!.wait_ms).toBeGreaterThanOrEqual(100);
+    expect(second!.wait_ms).toBeLessThan(250);
+    rig.upstream.trouble = () => ({ trouble: "cut" });
+    await rig.call(u, { budgets: [] });
+    expect(rig.events_named("upstream_call").at(-1)).toMatchObject({ status: 0, bytes: 0, cost: 1 });
+  });
+
   it("are told their own turn, so that those who wait do not come back together", async () => {
     const u: Upstream = { name: "u", budget: { shape: "pace", per_second: 1, burst: 1 } };
     const all = await rig.ended(...Array.from({ length: 5 }, () => rig.begin(u)));

@@ -1,4 +1,5 @@
 /** Taking from budgets in the database: paces, windows and their shares, on both databases. */
+import sql from "sql-template-tag";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { correctBudget, declareBudgets } from "../../src/engine/budget.ts";
 import { readBudgets } from "../../src/engine/spent.ts";
@@ -245,6 +246,19 @@ describe.each(stores)("a budget, on $store", ({ open }) => {
     expect(await rig.take("", [1, 20])).toMatchObject({ refused: "u/tokens", why: "spent", granted: [0, 0] });
     expect((await rig.take("", [9, 10])).wait_ms).toBe(0);
     expect(await rig.take("", [1, 0])).toMatchObject({ refused: "u/requests" });
+  });
+
+  it("is taken from and given back to by the release before, too, which says less", async () => {
+    await rig.declare({ "": { shape: "window", most: 10, period_ms: 60_000 } });
+    const zero = sql`array[0]::float8[]`;
+    const { rows } = await rig.db.query<{ granted: number[]; nos: bigint[] }>(sql`
+      select granted, nos from tidemark.take('u', false, array['u'], '', array[1]::float8[], array[4]::float8[], ${zero}, ${zero},
+                                             array[0]::bigint[], 10000)`);
+    expect(rows[0]!.granted).toEqual([4]);
+    await rig.db.query(
+      sql`select tidemark.give_back(array['u'], '', array[3]::float8[], ${rows[0]!.nos}::bigint[])::text as done`,
+    );
+    expect((await rig.drain()).n).toBe(9);
   });
 
   it("that nobody declared yet takes nothing", async () => {
