@@ -5,6 +5,7 @@ import { post } from "./api.ts";
 import { live } from "./live.ts";
 import { go, toResource } from "./route.ts";
 import { attempt } from "./saying.tsx";
+import { useOwnPage } from "./source-pages.ts";
 import { useStore } from "./store.ts";
 
 export function FollowPage({ source }: { source: string | null }) {
@@ -12,7 +13,9 @@ export function FollowPage({ source }: { source: string | null }) {
   const names = status?.sources.map((one) => one.source) ?? [];
   const [busy, setBusy] = useState(false);
   const [wrong, setWrong] = useState(false);
-  const chosen = useRef<HTMLSelectElement>(null);
+  const [picked, setPicked] = useState(source);
+  const chosen = picked ?? names[0] ?? "";
+  const own = useOwnPage(chosen);
   const typed = useRef<HTMLInputElement>(null);
   const submit = async (event: Event) => {
     event.preventDefault();
@@ -20,7 +23,7 @@ export function FollowPage({ source }: { source: string | null }) {
     if (key === "") return typed.current?.focus();
     setBusy(true);
     const named = await attempt(
-      () => post<Named>("/api/follow", { source: chosen.current?.value, key }),
+      () => post<Named>("/api/follow", { source: chosen, key }),
       (done) => `${done.key} is followed, and is pulled as soon as a worker is free.`,
     );
     setBusy(false);
@@ -36,7 +39,7 @@ export function FollowPage({ source }: { source: string | null }) {
       <form class="follow-form" onSubmit={submit}>
         <label>
           Source
-          <select ref={chosen} value={source ?? names[0] ?? ""}>
+          <select value={chosen} onChange={(event) => setPicked(event.currentTarget.value)}>
             {names.map((name) => (
               <option key={name}>{name}</option>
             ))}
@@ -51,7 +54,7 @@ export function FollowPage({ source }: { source: string | null }) {
             maxLength={1024}
             autocomplete="off"
             spellcheck={false}
-            placeholder="such as github.com/acme"
+            placeholder={own?.example === undefined ? "" : `such as ${own.example}`}
             aria-invalid={wrong}
           />
         </label>

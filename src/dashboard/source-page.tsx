@@ -1,10 +1,9 @@
 /** One source: how it stands, its resources with filters, and the page that it brings along. */
-import { useEffect, useState } from "preact/hooks";
 import type { Listed, ListedPage, SourceInFull } from "./answers.ts";
 import { type Reading, useReading } from "./reading.ts";
 import { go, goQuietly, routeTo, toResource, toSource } from "./route.ts";
 import { Failed, Loading, Part, State, When } from "./small.tsx";
-import { type OwnPage, ownPages } from "./source-pages.ts";
+import { useOwnPage } from "./source-pages.ts";
 import { type Column, Table } from "./table.tsx";
 import { counted, figure, percent, progress, readable, span } from "./words.ts";
 
@@ -44,15 +43,6 @@ export function SourcePage({ source, view, query }: SourcePageProps) {
       )}
     </>
   );
-}
-
-/** The page that comes with the source, once it is loaded. */
-function useOwnPage(source: string): OwnPage | null {
-  const [own, setOwn] = useState<{ source: string; page: OwnPage } | null>(null);
-  useEffect(() => {
-    void ownPages[source]?.().then((page) => setOwn({ source, page }));
-  }, [source]);
-  return own?.source === source ? own.page : null;
 }
 
 function Standing({ one }: { one: SourceInFull }) {

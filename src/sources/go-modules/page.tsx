@@ -15,6 +15,7 @@ import {
 } from "tidemark/dashboard";
 
 export const title = "Go modules";
+export const example = "github.com/acme";
 
 interface Totals {
   repositories: number;
