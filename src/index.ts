@@ -24,6 +24,7 @@ export type {
   Upstream,
 } from "./contract.ts";
 export { fresh, gone, kind, later, more } from "./contract.ts";
+export { type DescribedPath, describePaths } from "./described-paths.ts";
 export { adaptive, decay, every, type Tier } from "./engine/schedule.ts";
 export { follow, type Named, pause, refresh, resume, unfollow } from "./engine/verbs.ts";
 export { Worker } from "./engine/worker.ts";

@@ -1,9 +1,7 @@
 /** The paths of this source as /openapi.json describes them. */
-import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Hono } from "hono";
+import { describePaths } from "tidemark";
 import { z } from "zod";
-
-const TAGS = ["go-modules"];
 
 const moment = z.string().describe("UTC, with six digits.");
 const maybe = moment.nullable();
@@ -91,37 +89,10 @@ const conflict = z.object({
 });
 
 const list = (one: z.ZodType) => z.object({ results: z.array(one), next: z.string().nullable(), fresh_at: maybe });
-const error = z.object({ error: z.object({ code: z.string(), sentence: z.string() }) });
 
-/** Where `app` keeps no description (a plain Hono), nothing is described. */
 export function describeRoutes(app: Hono): void {
-  const { openAPIRegistry } = app as Hono & Partial<Pick<OpenAPIHono, "openAPIRegistry">>;
-  const wrong = {
-    description: "Something in the request was not understood; the sentence says what.",
-    content: { "application/json": { schema: error } },
-  };
-  const describe = (
-    path: string,
-    summary: string,
-    type: string,
-    schema: z.ZodType,
-    query: z.ZodObject = z.object({}),
-  ) =>
-    openAPIRegistry?.registerPath({
-      method: "get",
-      path,
-      summary,
-      tags: TAGS,
-      request: { query },
-      responses: { 200: { description: "From the mirror.", content: { [type]: { schema } } }, 400: wrong },
-    });
-  const json = "application/json";
   const line = z.string().describe('A line for each version, oldest first: {"Path":"…","Version":"…","Timestamp":"…"}');
-  describe("/go/index", "The versions by the protocol of index.golang.org", "application/x-ndjson", line, index_query);
-  describe("/go/status", "How many there are of everything, and the ten newest versions", json, totals);
   const narrowed = z.object({ prefix, q, limit, after });
-  describe("/go/repositories", "Repositories by name, each with its newest version", json, list(repository), narrowed);
-  describe("/go/modules", "Modules by path, each with its newest version", json, list(module), narrowed);
   const of = z.object({
     path: z.string().optional().describe("Of this module only."),
     repository: z
@@ -129,9 +100,40 @@ export function describeRoutes(app: Hono): void {
       .optional()
       .describe("Of this repository only, by its name of now, such as github.com/acme/x."),
   });
-  const versions_summary = "Versions, the one published last first, deleted ones too";
-  describe("/go/versions", versions_summary, json, list(version), of.extend({ prefix, limit, after }));
   const paged = z.object({ limit, after });
-  describe("/go/moved", "Versions whose tag was seen at another commit", json, list(moved), paged);
-  describe("/go/conflicts", "Paths that a repository declares and another one has", json, list(conflict), paged);
+  describePaths(app, "go-modules", [
+    {
+      path: "/go/index",
+      summary: "The versions by the protocol of index.golang.org",
+      type: "application/x-ndjson",
+      schema: line,
+      query: index_query,
+    },
+    { path: "/go/status", summary: "How many there are of everything, and the ten newest versions", schema: totals },
+    {
+      path: "/go/repositories",
+      summary: "Repositories by name, each with its newest version",
+      schema: list(repository),
+      query: narrowed,
+    },
+    {
+      path: "/go/modules",
+      summary: "Modules by path, each with its newest version",
+      schema: list(module),
+      query: narrowed,
+    },
+    {
+      path: "/go/versions",
+      summary: "Versions, the one published last first, deleted ones too",
+      schema: list(version),
+      query: of.extend({ prefix, limit, after }),
+    },
+    { path: "/go/moved", summary: "Versions whose tag was seen at another commit", schema: list(moved), query: paged },
+    {
+      path: "/go/conflicts",
+      summary: "Paths that a repository declares and another one has",
+      schema: list(conflict),
+      query: paged,
+    },
+  ]);
 }

@@ -3,6 +3,7 @@ import type { Hono, Context as Request } from "hono";
 import { type Context, TidemarkError } from "tidemark";
 import { json, nothing, squeezed } from "./answers.ts";
 import { content } from "./content.ts";
+import { describeRoutes } from "./described.ts";
 import {
   type Hive,
   hives,
@@ -30,6 +31,7 @@ const SKIPPED_MOST = 1_000;
 
 /** `/nuget/v3/…` is the feed that was followed first; `/nuget/feeds/12/v3/…` is the one of that number. */
 export function routes(app: Hono, context: Context, parts: NuGetParts): void {
+  describeRoutes(app);
   for (const root of ["/nuget", "/nuget/feeds/:feed"]) feedRoutes(app, root, context, parts);
 }
 
