@@ -1,17 +1,8 @@
 /** The tables of this source and the statements on them. */
-import { readFileSync } from "node:fs";
 import sql from "sql-template-tag";
-import { feed, type Queryable, type SourceMigrations, type Tx, table } from "tidemark";
+import { feed, migrationsBeside, type Queryable, type Tx, table } from "tidemark";
 
-const step = (n: number, name: string) => ({
-  n,
-  name,
-  sql: readFileSync(new URL(`./migrations/${String(n).padStart(4, "0")}_${name}.sql`, import.meta.url), "utf8"),
-});
-
-export const migrations: SourceMigrations = {
-  steps: [step(1, "modules"), step(2, "pages"), step(3, "sight"), step(4, "lines")],
-};
+export const migrations = migrationsBeside(import.meta.url, "modules", "pages", "sight", "lines");
 
 export const repositories = table("go_modules.repository", {
   columns: {

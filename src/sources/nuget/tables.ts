@@ -1,14 +1,7 @@
 /** The tables of this source. */
-import { readFileSync } from "node:fs";
-import { type SourceMigrations, table } from "tidemark";
+import { migrationsBeside, table } from "tidemark";
 
-const step = (n: number, name: string) => ({
-  n,
-  name,
-  sql: readFileSync(new URL(`./migrations/${String(n).padStart(4, "0")}_${name}.sql`, import.meta.url), "utf8"),
-});
-
-export const migrations: SourceMigrations = { steps: [step(1, "packages")] };
+export const migrations = migrationsBeside(import.meta.url, "packages");
 
 export const feeds = table("nuget.feed", {
   columns: { feed_id: "bigint", url: "text", catalog_url: "text", content_url: "text", checked_ms: "bigint" },
