@@ -4,7 +4,7 @@ import { demoTests } from "./demo.ts";
 import { linkTests } from "./link.ts";
 import { mannersTests, readingTests } from "./manners.ts";
 import { overviewTests } from "./overview.ts";
-import { resourceTests, sourceTests } from "./resources.ts";
+import { actionTests, resourceTests, sourceTests } from "./resources.ts";
 import { Rig } from "./rig.ts";
 
 let opened: Rig;
@@ -22,6 +22,7 @@ afterEach(() => {
 overviewTests(rig);
 sourceTests(rig);
 resourceTests(rig);
+actionTests(rig);
 readingTests(rig);
 mannersTests(rig);
 demoTests(rig);

@@ -85,7 +85,11 @@ export function resourceTests(rig: () => Rig): void {
       await page.getByText(/Everything up to 6 is in the mirror; 9 was read/).waitFor();
       await page.context().close();
     });
+  });
+}
 
+export function actionTests(rig: () => Rig): void {
+  describe("a resource of one's own", () => {
     it("is refreshed, paused and resumed", async () => {
       const page = await rig().page(OWNER);
       await page.getByRole("button", { name: "Refresh" }).click();
