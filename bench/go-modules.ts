@@ -21,7 +21,7 @@ interface Scale {
   answers: number;
 }
 
-const full: Scale = { repositories: 2_000, hours: 3, daily_hours: 24, versions: 1_000_000, answers: 300 };
+const full: Scale = { repositories: 2_000, hours: 2, daily_hours: 24, versions: 1_000_000, answers: 200 };
 const quick: Scale = { repositories: 100, hours: 1, daily_hours: 1, versions: 100_000, answers: 60 };
 
 export async function run(options: Options): Promise<object> {
