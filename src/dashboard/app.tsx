@@ -53,6 +53,9 @@ function Head({ route, now }: { route: Route; now: Live }) {
   const source = first === "sources" || first === "resources" ? second : null;
   return (
     <header class="head">
+      <button type="button" class="skip" onClick={() => document.querySelector("main")?.focus()}>
+        Skip to the page
+      </button>
       <a class="name" href="#/" aria-label="Tidemark, overview">
         <svg viewBox="0 0 24 14" aria-hidden="true">
           <path d="M1 4.5c3.7-4 7.3-4 11 0s7.3 4 11 0M1 11c3.7-4 7.3-4 11 0s7.3 4 11 0" />

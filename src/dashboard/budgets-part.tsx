@@ -5,6 +5,23 @@ import { Bar, Failed, Loading, Part, State, When } from "./small.tsx";
 import { type Column, Table } from "./table.tsx";
 import { counted, figure, span } from "./words.ts";
 
+/** More rows than these say less. */
+const ROWS_MOST = 30;
+
+/** Those that somebody may have to look at come first, and only so many. */
+function foremost<R>(rows: R[], troubled: (row: R) => boolean): R[] {
+  return [...rows.filter(troubled), ...rows.filter((row) => !troubled(row))].slice(0, ROWS_MOST);
+}
+
+function More({ all, of }: { all: number; of: string }) {
+  if (all <= ROWS_MOST) return null;
+  return (
+    <p class="faint">
+      … and {counted(all - ROWS_MOST, "other")} beside these: <a href={of}>{of}</a> has all of them.
+    </p>
+  );
+}
+
 export function BudgetsPart({ reading, upstreams }: { reading: Reading<Budgets>; upstreams: UpstreamStatus[] }) {
   const { value, failure, again } = reading;
   const breakers = value?.breakers ?? [];
@@ -14,28 +31,35 @@ export function BudgetsPart({ reading, upstreams }: { reading: Reading<Budgets>;
         <Table
           name="Upstreams"
           columns={upstreamColumns(breakers)}
-          rows={upstreams}
+          rows={foremost(upstreams, (row) => row.closed_until !== null)}
           keyOf={(row) => row.upstream}
           empty="None is known yet: they come with what is followed."
         />
+        <More all={upstreams.length} of="/api/status" />
       </Part>
       <Part title="Budgets">
         {failure && <Failed failure={failure} again={again} />}
         {value === null ? (
           !failure && <Loading what="the budgets" />
         ) : (
-          <Table
-            name="Budgets"
-            columns={columns}
-            rows={value.budgets}
-            keyOf={(row) => row.budget}
-            empty="Nothing was spent yet: a budget is here from its first call on."
-          />
+          <>
+            <Table
+              name="Budgets"
+              columns={columns}
+              rows={foremost(value.budgets, isTroubled)}
+              keyOf={(row) => row.budget}
+              empty="Nothing was spent yet: a budget is here from its first call on."
+            />
+            <More all={value.budgets.length} of="/api/budgets" />
+          </>
         )}
       </Part>
     </>
   );
 }
+
+const isTroubled = ({ closed_until, shares }: BudgetStatus): boolean =>
+  closed_until !== null || shares.some((one) => one.waiting);
 
 const breaker_words = {
   closed: { is: "fresh", says: "well" },

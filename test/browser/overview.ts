@@ -50,6 +50,11 @@ export function overviewTests(rig: () => Rig): void {
       expect(await page.title()).toBe("go-modules · Tidemark");
       await page.goBack();
       await page.getByRole("heading", { level: 2, name: "Sources" }).waitFor();
+      await page.reload();
+      await page.getByRole("button", { name: "Skip to the page" }).waitFor();
+      await page.keyboard.press("Tab");
+      await page.keyboard.press("Enter");
+      expect(await page.evaluate("document.activeElement.tagName")).toBe("MAIN");
       await page.context().close();
     });
   });
