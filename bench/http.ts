@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { Agent, get, type IncomingMessage } from "node:http";
 import path from "node:path";
+import { environmentWith } from "../src/config.ts";
 import { fillAcme, OWNER, TOKEN } from "../src/demo/acme.ts";
 import { GitHub } from "../src/demo/github/hub.ts";
 import { serveGitHub } from "../src/demo/github/server.ts";
@@ -54,8 +55,7 @@ export async function run({ quick, atEnd }: Options): Promise<object> {
     process.execPath,
     ["--max-semi-space-size=4", "--import", "tsx", path.resolve(import.meta.dirname, "../src/main.ts"), "up"],
     {
-      env: {
-        ...process.env,
+      env: environmentWith({
         DATABASE_URL: await server.create("http"),
         GITHUB_URL: github.url,
         GITHUB_TOKENS: `github.com=${TOKEN}`,
@@ -64,7 +64,7 @@ export async function run({ quick, atEnd }: Options): Promise<object> {
         TIDEMARK_LOG_LEVEL: "error",
         TIDEMARK_NUGET_EVERY: "10s",
         TIDEMARK_GO_MODULES_EVERY: "30s",
-      },
+      }),
       stdio: ["ignore", "ignore", "pipe"],
     },
   );
