@@ -101,6 +101,66 @@ describe("what is seen", () => {
   });
 });
 
+describe("bad days", () => {
+  const tags = `{ repository(owner: "acme", name: "x") { refs(refPrefix: "refs/tags/", first: 3,
+    orderBy: { field: TAG_COMMIT_DATE, direction: DESC }) { nodes { name } } } }`;
+  beforeEach(() => {
+    hub.repository("acme/x");
+    for (const tag of ["v1.0.0", "v1.1.0", "v1.2.0"]) hub.push("acme/x", tag, { date_ms: AT_MS });
+  });
+
+  it("a call that takes too long is a 502, and costs a point besides", async () => {
+    hub.mischief = () => ({ mischief: "timeout" });
+    const { status, headers } = await ask(tags);
+    expect([status, headers["x-ratelimit-used"]]).toEqual([502, "2"]);
+    hub.mischief = () => null;
+    hub.slow.set(hub.find("acme/x")!.id, 11_000);
+    expect((await ask(tags)).status).toBe(502);
+  });
+
+  it("a part that is missing is null, with an error that names its place", async () => {
+    hub.mischief = () => ({ mischief: "partial", paths: [["repository", "refs"]] });
+    const { status, said } = await ask(tags);
+    expect([status, said.data]).toEqual([200, { repository: { refs: null } }]);
+    expect(said.errors).toMatchObject([{ path: ["repository", "refs"] }]);
+  });
+
+  it("tags of one date come in another order with each call", async () => {
+    const orders = [await ask(tags), await ask(tags), await ask(tags)].map(({ said }) => JSON.stringify(said.data));
+    expect(new Set(orders).size).toBe(3);
+  });
+
+  it("too much work in a minute is a 403 with Retry-After, and is over after it", async () => {
+    hub = new GitHub({ limits: { cpu_ms: 1 } });
+    token = hub.account("bot");
+    expect((await ask("{ rateLimit { cost } }")).status).toBe(200);
+    const { status, headers } = await ask("{ rateLimit { cost } }");
+    expect([status, headers["retry-after"]]).toEqual([403, "60"]);
+    expect((await ask("{ rateLimit { cost } }", {}, AT_MS + 60_000)).status).toBe(200);
+  });
+
+  it("of several ids those that nobody has are null, each with an error", async () => {
+    const { id } = hub.find("acme/x")!;
+    const { said } = await ask("query ($ids: [ID!]!) { nodes(ids: $ids) { id } }", { ids: [id, "R_gone"] });
+    expect(said.data).toEqual({ nodes: [{ id }, null] });
+    expect(said.errors).toMatchObject([{ type: "NOT_FOUND", path: ["nodes", 1] }]);
+  });
+});
+
+it("an Enterprise Server has its own paths, and no limits unless it is given some", async () => {
+  hub = new GitHub({ enterprise: true });
+  const headers = { authorization: `Bearer ${hub.account("bot")}` };
+  const body = JSON.stringify({ query: "{ rateLimit { cost } viewer { login } }" });
+  const call = (method: string, path: string) => hub.answer({ at_ms: AT_MS, method, path, headers, body });
+  expect(await call("POST", "/api/graphql")).toMatchObject({
+    status: 200,
+    headers: {},
+    body: { data: { rateLimit: null, viewer: { login: "bot" } } },
+  });
+  expect(await call("GET", "/api/v3/user")).toMatchObject({ status: 200, body: { login: "bot" } });
+  expect((await call("POST", "/graphql")).status).toBe(404);
+});
+
 it("holds 5,000 repositories and 200,000 tags, and lists them", async () => {
   for (let r = 0; r < 5_000; r += 1) {
     hub.repository(`acme/r${r}`);
