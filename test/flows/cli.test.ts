@@ -131,7 +131,11 @@ describe("the source in the README", () => {
     const { code, out, err } = await finished(["doctor", "--json", "--source", file], { TIDEMARK_DATA: "memory://" });
     expect(err).toBe("");
     expect(code).toBe(0);
-    expect(JSON.parse(out).findings).toContainEqual({ what: "sources", well: "yes", sentence: "go-modules, nuget, pages." });
+    expect(JSON.parse(out).findings).toContainEqual({
+      what: "sources",
+      well: "yes",
+      sentence: "go-modules, nuget, pages.",
+    });
   });
 });
 

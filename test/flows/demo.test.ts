@@ -4,7 +4,9 @@ import path from "node:path";
 import { expect, inject, it } from "vitest";
 import { finished, tidemark } from "./processes.ts";
 
-it("mirrors the modules and packages of pretend organisations and serves their index and feed", { timeout: 120_000 }, async () => {
+it("mirrors the modules and packages of pretend organisations and serves their index and feed", {
+  timeout: 120_000,
+}, async () => {
   const settings = { TIDEMARK_DATA: path.join(inject("scratch"), randomUUID()), TIDEMARK_PORT: "0" };
   const up = tidemark(["up", "--demo"], settings);
   try {
