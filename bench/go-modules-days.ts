@@ -1,5 +1,4 @@
 /** Days of an owner's repositories at the pretend GitHub, on a virtual clock: what each costs in calls and points, and how soon news are seen. */
-import sql from "sql-template-tag";
 import type { GitHub } from "../src/demo/github/hub.ts";
 import { type Db, every, refresh } from "../src/index.ts";
 import { EPOCH } from "../src/testing/virtual-clock.ts";
@@ -65,7 +64,7 @@ export async function ourDays(
   const hub = await rig.reset();
   fill(hub, repositories);
   await rig.follow("github.com/acme");
-  const first = await costOf(hub, () => work(rig));
+  const first = await costOf(hub, () => rig.work(SLOTS));
   const days: Days[] = [];
   for (const habit of habits) days.push(await daysOf(rig, repositories, habit, days.length));
   const versions = (await rig.feed()).length;
@@ -78,24 +77,24 @@ async function daysOf(rig: GoRig, repositories: number, { day_ms, ...own }: Habi
   source.configure!(source.settings!.parse(own), { github_url: null });
   // A sweep now, and the next one by this habit: after them nothing has the age that it had before.
   await refresh(rig.db, { source: source.name, kind: "owner", key: "github.com/acme" });
-  await live(rig, period_ms(own.every));
-  const idle = await costOf(hub, () => live(rig, day_ms));
+  await rig.live(period_ms(own.every), SLOTS);
+  const idle = await costOf(hub, () => rig.live(day_ms, SLOTS));
   const pushed: { name: string; at_ms: number }[] = [];
   const changed = await costOf(hub, async () => {
     const news = Math.ceil(repositories / 100);
     const end_ms = rig.clock.elapsed_ms() + day_ms;
     for (let i = 0; i < news; i += 1) {
       // At no regular moment of a sweep's period.
-      await live(rig, day_ms / news / 2 + ((i * 97_003) % (day_ms / news / 2)));
+      await rig.live(day_ms / news / 2 + ((i * 97_003) % (day_ms / news / 2)), SLOTS);
       const of = ((i * 37) % repositories) - (((i * 37) % repositories) % 10) + 2;
       const minor = TAGS_EACH + no * news + i;
       pushTag(hub, of, minor);
       pushed.push({ name: `github.com/acme/r${of}@v1.${minor}.0`, at_ms: rig.clock.elapsed_ms() });
     }
-    await live(rig, end_ms - rig.clock.elapsed_ms());
+    await rig.live(end_ms - rig.clock.elapsed_ms(), SLOTS);
   });
   // What was pushed last is still to be seen.
-  await live(rig, 2 * period_ms(own.every));
+  await rig.live(2 * period_ms(own.every), SLOTS);
   const published = new Map(
     (await rig.feed()).map((v) => [`${v.path}@${v.version}`, Date.parse(v.published_at) - Date.parse(EPOCH)]),
   );
@@ -103,28 +102,10 @@ async function daysOf(rig: GoRig, repositories: number, { day_ms, ...own }: Habi
   return { idle, changed, seen_after_max_s: Math.max(...waits) / 1000 };
 }
 
+/** So many repositories at once. */
+const SLOTS = { slots: 200 };
+
 const period_ms = (text: string): number => every(text).period_ms!;
-
-/** A worker, until nothing is due. */
-async function work(rig: GoRig): Promise<void> {
-  rig.start({ slots: 200 });
-  await rig.calm(DAY_MS);
-  await rig.stop();
-}
-
-/** Lets time pass. A worker is there only when something is due: its looks at an empty list, every few seconds, cost GitHub nothing and us hours. */
-async function live(rig: GoRig, ms: number): Promise<void> {
-  const end_ms = rig.clock.elapsed_ms() + ms;
-  for (;;) {
-    const { rows } = await rig.db.query<{ wait_ms: number | null }>(sql`
-      select (extract(epoch from min(due_at) - (select tidemark.now())) * 1000)::float8 as wait_ms from tidemark.due`);
-    const next_ms = rig.clock.elapsed_ms() + Math.max(0, Math.ceil(rows[0]!.wait_ms ?? Number.POSITIVE_INFINITY));
-    if (next_ms > end_ms) break;
-    await rig.clock.advance(next_ms - rig.clock.elapsed_ms());
-    await work(rig);
-  }
-  await rig.clock.advance(Math.max(0, end_ms - rig.clock.elapsed_ms()));
-}
 
 /**
  * The document's: every day the list of repositories, the tags of each, and one go.mod for each tag, spread over the day so that it meets no

@@ -32,7 +32,7 @@ afterEach(() => rig.end());
 async function until(available: string[]): Promise<void> {
   const wanted = available.map((name) => `${name}@v1.0.0`).join();
   for (let n = 0; n < 36 && (await rig.names()).join() !== wanted; n += 1) {
-    await rig.clock.advance(300_000);
+    await rig.live(300_000);
     await rig.keepHouse();
   }
   expect(await rig.names()).toEqual(available.map((name) => `${name}@v1.0.0`));
@@ -42,10 +42,9 @@ const everything = [...open, secret].sort();
 
 it("a repository that only one of them sees is found, and stays for hours, whoever sweeps", async () => {
   await rig.follow("github.com/acme");
-  rig.start();
   await until(everything);
   for (let n = 0; n < 24; n += 1) {
-    await rig.clock.advance(300_000);
+    await rig.live(300_000);
     expect(await rig.names()).toHaveLength(4);
   }
   await rig.keepHouse();
@@ -59,7 +58,6 @@ it("a repository that only one of them sees is found, and stays for hours, whoev
 
 it("one that is deleted is gone once the account that saw it says so", async () => {
   await rig.follow("github.com/acme");
-  rig.start();
   await until(everything);
   hub.delete("acme/secret");
   hub.delete("acme/two");
@@ -68,10 +66,9 @@ it("one that is deleted is gone once the account that saw it says so", async () 
 
 it("one that is followed by name is not given up because the wrong one asked", async () => {
   await rig.follow(secret);
-  rig.start();
   await until([secret]);
   for (let n = 0; n < 12; n += 1) {
-    await rig.clock.advance(300_000);
+    await rig.live(300_000);
     expect((await rig.status())[`named ${secret}`]?.status).not.toBe("gone");
   }
   expect(await rig.names()).toEqual([`${secret}@v1.0.0`]);
@@ -81,10 +78,9 @@ it("one that is followed by name is not given up because the wrong one asked", a
 
 it("the word of those who are left is believed when whoever saw it has not been asked for two periods", async () => {
   await rig.follow("github.com/acme");
-  rig.start();
   await until(everything);
   hub.revoke("token-of-ann");
-  await rig.clock.advance(1_800_000);
+  await rig.live(1_800_000);
   expect(await rig.names()).toHaveLength(4);
   await until(open);
 });
