@@ -1,6 +1,7 @@
 /** Claiming what is due, and the lanes that bound it, on both databases. */
 import sql from "sql-template-tag";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { Claims } from "../../src/engine/claims.ts";
 import { finish } from "../../src/engine/finish.ts";
 import { countLive, nextWake } from "../../src/engine/holds.ts";
 import { claim, handBack } from "../../src/engine/lease.ts";
@@ -39,6 +40,14 @@ describe.each(stores)("claims, on $store", ({ open }) => {
   });
   beforeEach(() => at.reset(source));
   afterEach(() => at.end());
+
+  it("leave out what this worker alone cannot call, and others take it", async () => {
+    await rig.follow("a", "other:x");
+    const { db, lanes, clock } = rig;
+    const barred = new Claims({ db, lanes, clock, slots: 100, barred: (name) => name === "other.example" });
+    expect(keys(await at.next(100, 1, barred))).toEqual(["a"]);
+    expect(keys(await at.next(100, 2))).toEqual(["x"]);
+  });
 
   describe("a claim", () => {
     it("takes the most overdue first", async () => {
