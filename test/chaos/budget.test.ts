@@ -131,6 +131,25 @@ it("keeps a gap to each group after each answer, over all processes", { timeout:
   }
 });
 
+it("makes no call before the time is over when one process is told to wait", { timeout: 300_000 }, async () => {
+  const told: number[] = [];
+  upstream.tired = (n) => {
+    if (n === 0 || n % 100 !== 0) return null;
+    told.push(n);
+    return 1;
+  };
+  await Promise.all([0, 1, 2, 3].map(() => start({ upstream: "tired", callers: 5 })));
+  await calls(320);
+  await end();
+  expect(closed.length).toBeGreaterThan(1);
+  for (const closed_ms of closed) {
+    const told_ms = Math.max(...told.map((n) => upstream.log[n]!.answered_ms).filter((ms) => ms <= closed_ms));
+    // What other processes had drawn before may be spent for as long as a grant lives.
+    const early = upstream.log.filter((one) => one.sent_ms > closed_ms + LIFE_MS_MAX && one.sent_ms < told_ms + 1_000);
+    expect(early).toEqual([]);
+  }
+});
+
 it("never has more calls out at once than may be, and gets a dead caller's places back", {
   timeout: 300_000,
 }, async () => {
@@ -149,24 +168,5 @@ it("never has more calls out at once than may be, and gets a dead caller's place
   for (const { sent_ms } of upstream.log) {
     const beside = upstream.log.filter((one) => one.sent_ms <= sent_ms && one.answered_ms > sent_ms);
     expect(beside.length).toBeLessThanOrEqual(3);
-  }
-});
-
-it("makes no call before the time is over when one process is told to wait", { timeout: 300_000 }, async () => {
-  const told: number[] = [];
-  upstream.tired = (n) => {
-    if (n === 0 || n % 100 !== 0) return null;
-    told.push(n);
-    return 1;
-  };
-  await Promise.all([0, 1, 2, 3].map(() => start({ upstream: "tired", callers: 5 })));
-  await calls(320);
-  await end();
-  expect(closed.length).toBeGreaterThan(1);
-  for (const closed_ms of closed) {
-    const told_ms = Math.max(...told.map((n) => upstream.log[n]!.answered_ms).filter((ms) => ms <= closed_ms));
-    // What other processes had drawn before may be spent for as long as a grant lives.
-    const early = upstream.log.filter((one) => one.sent_ms > closed_ms + LIFE_MS_MAX && one.sent_ms < told_ms + 1_000);
-    expect(early).toEqual([]);
   }
 });
