@@ -119,6 +119,28 @@ export class SourceRig {
     await this.clock.until(() => this.isCalm(), most_ms);
   }
 
+  /** A worker, until nothing is due. */
+  async work(given: Partial<WorkerSettings> = {}): Promise<void> {
+    this.start(given);
+    await this.calm(24 * 3600_000);
+    await this.stop();
+  }
+
+  /** Lets time pass with a worker only when something is due: its looks at an empty list, every few seconds, take the clock hours. */
+  async live(ms: number, given: Partial<WorkerSettings> = {}): Promise<void> {
+    const { clock } = this;
+    const end_ms = clock.elapsed_ms() + ms;
+    for (;;) {
+      const { rows } = await this.db.query<{ wait_ms: number | null }>(sql`
+        select (extract(epoch from min(due_at) - (select tidemark.now())) * 1000)::float8 as wait_ms from tidemark.due where due_at < 'infinity'`);
+      const next_ms = clock.elapsed_ms() + Math.max(0, Math.ceil(rows[0]!.wait_ms ?? Number.POSITIVE_INFINITY));
+      if (next_ms > end_ms) break;
+      await clock.advance(next_ms - clock.elapsed_ms());
+      await this.work(given);
+    }
+    await clock.advance(Math.max(0, end_ms - clock.elapsed_ms()));
+  }
+
   /** So much time and a little more, to the end of what falls due in it. */
   async sweep(ms = 360_000): Promise<void> {
     await this.clock.advance(ms);

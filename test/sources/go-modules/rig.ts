@@ -1,20 +1,13 @@
-/** What flows of go-modules stand on: the pretend GitHub, a database on a virtual clock, and workers in between. */
+/** What flows of go-modules stand on: the pretend GitHub, and its mirror. */
 import sql from "sql-template-tag";
 import { type Call, GitHub, type HubOptions } from "../../../src/demo/github/hub.ts";
-import { Housekeeping } from "../../../src/engine/housekeeping.ts";
-import { Lanes } from "../../../src/engine/lanes.ts";
 import { unfollow } from "../../../src/engine/verbs.ts";
-import { type EventFields, Events } from "../../../src/events.ts";
-import { follow, type Source, Worker, type WorkerSettings } from "../../../src/index.ts";
 import type { HostTokens } from "../../../src/secrets.ts";
 import { type GoModulesOptions, goModules } from "../../../src/sources/go-modules/source.ts";
 import { owned } from "../../../src/sources/go-modules/tables.ts";
-import type { Db } from "../../../src/store/db.ts";
-import { type Life, mortal } from "../../../src/testing/mortal.ts";
-import { type Asked, type PretendUpstream, pretendUpstream } from "../../../src/testing/upstream.ts";
-import { EPOCH, setDatabaseClock, VirtualClock } from "../../../src/testing/virtual-clock.ts";
-import { wipe } from "../../../src/testing/wipe.ts";
-import { settings } from "../../sql/rig.ts";
+import type { Asked } from "../../../src/testing/upstream.ts";
+import { EPOCH } from "../../../src/testing/virtual-clock.ts";
+import { SourceRig } from "../source-rig.ts";
 
 /** Every table of the source, for what empties them. */
 export const all_tables = [...owned, { name: "go_modules.version" }];
@@ -45,37 +38,12 @@ export interface Given extends GoModulesOptions {
   settings?: Record<string, string>;
 }
 
-export class GoRig {
-  readonly #store: Db;
-  #living: { worker: Worker; life: Life }[] = [];
-  #tokens: HostTokens = {};
-  #broken: unknown = null;
-  clock = new VirtualClock();
-  db: Db;
+export class GoRig extends SourceRig {
   hub!: GitHub;
-  source!: Source;
-  upstream!: PretendUpstream;
-  lanes!: Lanes;
-  events = new Events();
-  ended: EventFields["pull_ended"][] = [];
-  /** Why GitHub was not called for a while. */
-  closed: string[] = [];
-
-  constructor(store: Db) {
-    this.#store = store;
-    this.db = store;
-  }
 
   /** An empty database, a new GitHub, and one account with a token unless others are given. */
   async reset({ hub = {}, tokens, settings: own = {}, ...options }: Given = {}): Promise<GitHub> {
-    await wipe(this.#store, all_tables);
-    this.clock = new VirtualClock();
-    this.db = await setDatabaseClock(this.#store, this.clock);
-    this.events = new Events();
-    this.ended = [];
-    this.closed = [];
-    this.events.on("upstream_closed", ({ reason }) => this.closed.push(reason));
-    this.events.on("pull_ended", (e) => this.ended.push(e));
+    await this.begin(all_tables);
     const { clock } = this;
     const wait = (ms: number) => {
       const sleep = clock.sleep(ms);
@@ -83,111 +51,25 @@ export class GoRig {
     };
     this.hub = new GitHub({ ...(hub.latency_ms ? { wait } : {}), ...hub });
     this.hub.now_ms = Date.parse(EPOCH);
-    this.#tokens = tokens ?? { "github.com": [this.hub.account("bot")] };
-    this.#broken = null;
-    this.upstream = await pretendUpstream(clock, async (asked) => {
-      // A defect of the pretend GitHub is not one of the source: it fails the test, and nobody waits for an answer.
-      return this.hub.answer(asCall(asked)).catch((thrown: unknown) => {
-        this.#broken = thrown;
-        return { status: 500 };
-      });
-    });
-    this.source = goModules({
-      github_url: this.upstream.url,
-      enterprise_url: () => `${this.upstream.url}/api`,
-      ...options,
-    });
-    this.source.configure?.(this.source.settings!.parse(own), { github_url: null });
-    this.lanes = new Lanes([this.source]);
+    await this.open(
+      (asked) => this.hub.answer(asCall(asked)),
+      (url) => goModules({ github_url: url, enterprise_url: () => `${url}/api`, ...options }),
+      own,
+      tokens ?? { "github.com": [this.hub.account("bot")] },
+    );
     return this.hub;
   }
 
-  /** A worker; `kills` decides after each of its commits whether it dies there. */
-  start(given: Partial<WorkerSettings> = {}, kills?: Parameters<typeof mortal>[2]): Life {
-    const life = mortal(this.db, this.clock, kills);
-    const parts = { ...life.parts, events: this.events, sources: [this.source], settings: { ...settings, ...given } };
-    const name = `w${this.#living.length}`;
-    const tokens = this.#tokens;
-    const worker = new Worker({ ...parts, name, user_agent: "test", tokens, allow_private: ["127.0.0.1"] });
-    this.#living.push({ worker, life });
-    void worker.run();
-    return life;
-  }
-
-  /** Stops every worker, as before a restart. */
-  async stop(): Promise<void> {
-    let stopped = false;
-    const living = this.#living.filter(({ life }) => !life.dead);
-    const stopping = Promise.all(living.map(({ worker }) => worker.stop())).finally(() => {
-      stopped = true;
-    });
-    await this.clock.until(() => stopped);
-    await stopping;
-    this.#living = [];
-  }
-
-  async end(): Promise<void> {
-    await this.stop();
-    await this.upstream.close();
-    await this.clock.settle();
-    if (this.#broken) throw this.#broken;
-  }
-
-  async followEvery(text: string, every: string): Promise<void> {
-    await follow(this.db, this.lanes, "go-modules", text, { every });
+  followEvery(text: string, every: string): Promise<void> {
+    return this.followed(text, { every });
   }
 
   async follow(...texts: string[]): Promise<void> {
-    for (const text of texts) await follow(this.db, this.lanes, "go-modules", text);
+    for (const text of texts) await this.followed(text);
   }
 
   async unfollow(kind: string, key: string): Promise<void> {
     await unfollow(this.db, { source: "go-modules", kind, key });
-  }
-
-  /** Nothing is due or leased. */
-  async isCalm(): Promise<boolean> {
-    const { rows } = await this.db.query<{ n: number }>(sql`
-      select count(*)::int as n from tidemark.due where lease_until is not null or due_at <= (select tidemark.now())`);
-    return rows[0]!.n === 0;
-  }
-
-  /** Lets time pass until that is so. */
-  async calm(most_ms = 6 * 3600_000): Promise<void> {
-    await this.clock.until(() => this.isCalm(), most_ms);
-  }
-
-  /** A worker, until nothing is due. */
-  async work(given: Partial<WorkerSettings> = {}): Promise<void> {
-    this.start(given);
-    await this.calm(24 * 3600_000);
-    await this.stop();
-  }
-
-  /** Lets time pass with a worker only when something is due: its looks at an empty list, every few seconds, take the clock hours. */
-  async live(ms: number, given: Partial<WorkerSettings> = {}): Promise<void> {
-    const { clock } = this;
-    const end_ms = clock.elapsed_ms() + ms;
-    for (;;) {
-      const { rows } = await this.db.query<{ wait_ms: number | null }>(sql`
-        select (extract(epoch from min(due_at) - (select tidemark.now())) * 1000)::float8 as wait_ms from tidemark.due where due_at < 'infinity'`);
-      const next_ms = clock.elapsed_ms() + Math.max(0, Math.ceil(rows[0]!.wait_ms ?? Number.POSITIVE_INFINITY));
-      if (next_ms > end_ms) break;
-      await clock.advance(next_ms - clock.elapsed_ms());
-      await this.work(given);
-    }
-    await clock.advance(Math.max(0, end_ms - clock.elapsed_ms()));
-  }
-
-  /** A sweep's time and a little more, to its end. */
-  async sweep(ms = 360_000): Promise<void> {
-    await this.clock.advance(ms);
-    await this.calm();
-  }
-
-  async keepHouse(): Promise<void> {
-    const { db, clock, events, source } = this;
-    await new Housekeeping({ db, clock, events, sources: [source] }).turn();
   }
 
   /** All versions by their names; what is deleted is among them unless it is not wanted. */
@@ -219,17 +101,6 @@ export class GoRig {
       conflict: sql`select count(*)::int as n from go_modules.conflict`,
     };
     return (await this.db.query<{ n: number }>(statements[table])).rows[0]!.n;
-  }
-
-  async status(): Promise<Record<string, { status: string; failures: number; reason: string | null }>> {
-    const { rows } = await this.db.query<{
-      kind: string;
-      key: string;
-      status: string;
-      failures: number;
-      reason: string | null;
-    }>(sql`select kind, key, status, failures::int as failures, reason from tidemark.status order by kind, key`);
-    return Object.fromEntries(rows.map(({ kind, key, ...rest }) => [`${kind} ${key}`, rest]));
   }
 
   /** Every go.mod that GitHub was asked for, as "id commit:path". */
