@@ -3,6 +3,7 @@ import diagnostics from "node:diagnostics_channel";
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
+import { realClock } from "../../src/clock.ts";
 import { TidemarkError } from "../../src/errors.ts";
 import { v4 } from "./outbound-hostile.ts";
 import { client, closeAll, failureOf, webServer } from "./outbound-rig.ts";
@@ -93,7 +94,7 @@ describe("leave to send", () => {
       asked += 1;
       if (asked > 1) return;
       const closed = once(ours[0]!, "close");
-      while (server.connections.length === 0) await new Promise((resolve) => setImmediate(resolve));
+      while (server.connections.length === 0) await realClock.sleep(1);
       server.connections[0]!.socket.destroy();
       await closed;
     };
