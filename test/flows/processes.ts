@@ -1,6 +1,8 @@
 /** Real processes of the command line, for tests: started, listened to, stopped with a signal. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync, readdirSync, statSync } from "node:fs";
+import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { environmentWith } from "../../src/config.ts";
 
@@ -15,13 +17,27 @@ export interface Running {
   ended: Promise<number | null>;
 }
 
-/** Starts `tidemark …` from the sources, with these settings and none of our own. */
+/** What was built, where it is as new as the sources: it starts in a fifth of the time. */
+function programWords(): string[] {
+  const built = path.join(root, "dist/main.js");
+  const changed_ms = (folder: string): number =>
+    Math.max(
+      ...readdirSync(path.join(root, folder), { recursive: true, encoding: "utf8" }).map(
+        (name) => statSync(path.join(root, folder, name)).mtimeMs,
+      ),
+    );
+  const fresh = existsSync(built) && statSync(built).mtimeMs > Math.max(changed_ms("src"), changed_ms("migrations"));
+  return fresh ? [built] : ["--import", "tsx", "src/main.ts"];
+}
+const program = programWords();
+
+/** Starts `tidemark …`, with these settings and none of our own. */
 export function tidemark(words: string[], settings: Record<string, string>): Running {
   const inherited = Object.entries(environmentWith()).filter(
     ([name]) => !/^(TIDEMARK_|DATABASE_URL|GITHUB_|EMBEDDINGS_|VITEST|NODE_OPTIONS)/.test(name),
   );
   const env = { ...Object.fromEntries(inherited), NO_COLOR: "1", ...settings } as NodeJS.ProcessEnv;
-  const child = spawn(process.execPath, ["--import", "tsx", "src/main.ts", ...words], { cwd: root, env });
+  const child = spawn(process.execPath, [...program, ...words], { cwd: root, env });
   const listeners = new Set<() => void>();
   const running: Running = {
     out: "",

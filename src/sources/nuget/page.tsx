@@ -129,7 +129,7 @@ function Skips({ skipped }: { skipped: Skipped[] }) {
     { head: "skipped", right: true, cell: (row) => <When at={row.skipped_at} /> },
   ];
   return (
-    <Part title="Passed over" aside="events that failed too often; `tidemark messages` tries them again">
+    <Part title="Passed over" aside="events that failed too often; “tidemark messages” tries them again">
       <Table<Skipped>
         name="Events that were passed over"
         columns={columns}

@@ -72,7 +72,7 @@ const given: Given = {
 
 describe.each([
   ["on PostgreSQL", testDatabase, { cuts_most: 24, calls_most: 4 }],
-  ["embedded", testEmbedded, { cuts_most: 4, calls_most: 2 }],
+  ["embedded", testEmbedded, { cuts_most: 2, calls_most: 1 }],
 ])("go-modules, %s", (_, store, most) => {
   const source = (github_url: string) => goModules({ github_url, page_most: 2 });
   const checks = conformance(source, { ...given, ...most, open: opening(store) });

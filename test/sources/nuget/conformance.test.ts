@@ -79,8 +79,8 @@ const given: Given = {
 };
 
 describe.each([
-  ["on PostgreSQL", testDatabase, { cuts_most: 24, calls_most: 4 }],
-  ["embedded", testEmbedded, { cuts_most: 4, calls_most: 2 }],
+  ["on PostgreSQL", testDatabase, { cuts_most: 24, calls_most: 3 }],
+  ["embedded", testEmbedded, { cuts_most: 2, calls_most: 1 }],
 ])("nuget, %s", (_, store, most) => {
   const source = (url: string): Source => ({
     ...nuget(),
