@@ -29,7 +29,7 @@ const given: Given = {
 describe.each([
   ["on PostgreSQL", testDatabase, { cuts_most: 100, calls_most: 4 }],
   // The same code on the other database: where it is cut matters less here than that it can be.
-  ["embedded", testEmbedded, { cuts_most: 8, calls_most: 2 }],
+  ["embedded", testEmbedded, { cuts_most: 4, calls_most: 1 }],
 ])("the example of a source, %s", (_, store, most) => {
   const checks = conformance(example.bookmarks, { ...given, ...most, open: opening(store) });
 
