@@ -141,9 +141,11 @@ describe("the source in the README", () => {
 
 describe("a file that is no source", () => {
   it.each([
-    ["./nothing.js", "There is no file ./nothing.js"],
-    [fileURLToPath(new URL("./processes.ts", import.meta.url)), "exports no source"],
-  ])("is told in one sentence: %s", async (file, sentence) => {
+    ["nothing.js", null, "There is no file "],
+    ["none.mjs", "export const words = 1;", "exports no source"],
+  ])("is told in one sentence: %s", async (name, text, sentence) => {
+    const file = path.join(inject("scratch"), name);
+    if (text !== null) await writeFile(file, text);
     const { code, err } = await finished(["config", "--source", file], {});
     expect(code).toBe(2);
     expect(err).toContain(sentence);
