@@ -14,9 +14,14 @@ const source = ["--source", fileURLToPath(new URL("./pages.mjs", import.meta.url
 const started: Running[] = [];
 let upstream: Server;
 let page: string;
+/** Who asked for the page. */
+const callers = new Set<string>();
 
 beforeAll(async () => {
-  upstream = createServer((_request, response) => response.end("hello"));
+  upstream = createServer((request, response) => {
+    callers.add(request.headers["user-agent"] ?? "");
+    response.end("hello");
+  });
   await new Promise<void>((resolve) => upstream.listen(0, "127.0.0.1", resolve));
   page = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}/a/b?c=d%2F`;
 });
@@ -46,12 +51,13 @@ describe("on the embedded database", () => {
   it("a second terminal follows, sees it pulled, and the first one stops in good order", {
     timeout: 90_000,
   }, async () => {
-    const mine = settings();
+    const mine = { ...settings(), TIDEMARK_CONTACT: "https://corp.example/who" };
     const up = start(["up", ...source], mine);
     await up.says("Stop:    Ctrl-C");
     const follow = await finished(["follow", "pages", page], mine);
     expect(follow).toMatchObject({ code: 0, err: "" });
     await up.says("is fresh after");
+    expect([...callers]).toEqual([expect.stringMatching(/^tidemark\/[\d.]+ \(\+https:\/\/corp\.example\/who\)$/)]);
     expect(await (await fetch(`${urlOf(up)}/pages`)).json()).toEqual([{ url: page, bytes: 5 }]);
     const status = await finished(["status", "pages", page, "--json"], mine);
     expect(JSON.parse(status.out)).toMatchObject({
