@@ -31,6 +31,21 @@ export { Worker } from "./engine/worker.ts";
 export type { WorkerParts, WorkerSettings } from "./engine/worker-parts.ts";
 export { catalogue, type ErrorCode, TidemarkError } from "./errors.ts";
 export { Events } from "./events.ts";
+export {
+  askGitHub,
+  type GitHubFault,
+  type GitHubHost,
+  type GitHubPlaces,
+  type GitHubQuestion,
+  gitHubError,
+  gitHubHosts,
+  isBadCursor,
+  isDown,
+  isNotFound,
+  points,
+  RATE,
+} from "./github/api.ts";
+export { type GitHubOwner, type GitHubRepository, readGitHubName } from "./github/names.ts";
 export { migrationsBeside } from "./migration-files.ts";
 export { type Feed, feed, type Publish, readFeed } from "./mirror/feed.ts";
 export { type ColumnType, type Drop, type Put, type Row, type Table, table, toJson } from "./mirror/table.ts";

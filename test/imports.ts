@@ -41,7 +41,7 @@ export function importsOf(file: SourceFile): Import[] {
  */
 const arrows: Readonly<Record<string, readonly string[] | "everything">> = {
   main: "everything",
-  index: ["top", "contract", "engine", "mirror", "store"],
+  index: ["top", "contract", "engine", "github", "mirror", "store"],
   contract: ["top", "mirror", "store"],
   top: ["contract"],
   cli: ["top", "contract", "engine", "mirror", "outbound", "store"],
@@ -49,6 +49,7 @@ const arrows: Readonly<Record<string, readonly string[] | "everything">> = {
   engine: ["top", "contract", "mirror", "outbound", "store"],
   outbound: ["top", "contract"],
   "parked-hook": ["top", "outbound"],
+  github: ["top", "contract"],
   mirror: ["top", "contract", "store"],
   store: ["top"],
   testing: ["index", "top", "contract", "engine", "mirror", "store", "demo"],

@@ -1,6 +1,7 @@
 /** What people type, and when each repository has its moment. */
+import { readGitHubName } from "tidemark";
 import { describe, expect, it } from "vitest";
-import { periodNo, readName } from "./names.ts";
+import { periodNo } from "./names.ts";
 import { goModules } from "./source.ts";
 
 describe("what is followed", () => {
@@ -10,7 +11,7 @@ describe("what is followed", () => {
     ["ghe.corp.example/acme/X.git", { host: "ghe.corp.example", owner: "acme", name: "x" }],
     ["github.com/acme/a.b-c_d", { host: "github.com", owner: "acme", name: "a.b-c_d" }],
   ])("%s is read", (text, name) => {
-    expect(readName(text)).toEqual(name);
+    expect(readGitHubName(text)).toEqual(name);
   });
 
   it.each([

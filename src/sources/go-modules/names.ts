@@ -1,30 +1,4 @@
-/** What people type and what keys are made of: hosts, owners, repositories and their ids. */
-
-export interface OwnerName {
-  host: string;
-  owner: string;
-}
-
-export interface RepositoryName extends OwnerName {
-  name: string;
-}
-
-const HOST = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$/;
-const OWNER = /^[a-z0-9][a-z0-9_-]{0,99}$/;
-const NAME = /^[a-z0-9._-]{1,100}$/;
-
-/** "github.com/acme", "https://ghe.corp.example/acme/x.git", …; in small letters, as GitHub does not tell them apart. */
-export function readName(text: string): OwnerName | RepositoryName | null {
-  const plain = text
-    .toLowerCase()
-    .replace(/^https?:\/\//, "")
-    .replace(/\/+$/, "")
-    .replace(/\.git$/, "");
-  const [host = "", owner = "", name, ...rest] = plain.split("/");
-  if (!HOST.test(host) || !OWNER.test(owner) || rest.length > 0) return null;
-  if (name === undefined) return { host, owner };
-  return NAME.test(name) && !/^\.+$/.test(name) ? { host, owner, name } : null;
-}
+/** What keys are made of, and when each repository has its moment. */
 
 /** "github.com/R_kgDO…" as its parts; ids tell capitals apart and have no slash that matters. */
 export function readKey(key: string): { host: string; id: string } {

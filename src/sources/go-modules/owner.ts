@@ -1,8 +1,26 @@
 /** The two kinds that people follow: an owner with all repositories, and one repository by its name. */
-import { type Child, every, fresh, gone, type Kind, kind, later, type Pull } from "tidemark";
+import {
+  askGitHub,
+  type Child,
+  every,
+  fresh,
+  type GitHubFault,
+  type GitHubHost,
+  type GitHubOwner,
+  type GitHubRepository,
+  gitHubError,
+  gone,
+  isBadCursor,
+  isDown,
+  isNotFound,
+  type Kind,
+  kind,
+  later,
+  type Pull,
+  readGitHubName,
+} from "tidemark";
 import { z } from "zod";
-import { ask, type Fault, faultError, type GitHubHost, isBadCursor, isDown, isNotFound } from "./github.ts";
-import { keyOf, type OwnerName, type RepositoryName, readKey, readName } from "./names.ts";
+import { keyOf, readKey } from "./names.ts";
 import { type Glimpse, namedRepository, type OwnerAnswer, ownerPage, type Swept } from "./queries.ts";
 import type { Settings } from "./settings.ts";
 import { options } from "./settings.ts";
@@ -39,7 +57,7 @@ const sweepOften =
 
 /** A page of the listing; null where there is no such owner. */
 async function readPage(pull: Pull, at: GitHubHost, owner: string, { after, size }: OwnerCursor) {
-  const { data, faults } = await ask(pull, at, ownerPage(owner, after, size));
+  const { data, faults } = await askGitHub(pull, at, ownerPage(owner, after, size));
   return { answer: data.repositoryOwner, faults };
 }
 
@@ -52,7 +70,7 @@ function wantedOf({ repositories }: NonNullable<OwnerAnswer["repositoryOwner"]>,
 
 /** What a listing to its end did not meet and is the owner's still. */
 async function keptOf(pull: Pull, parts: KindParts, { found }: Seen): Promise<Child[]> {
-  const { host, owner } = readName(pull.resource.key) as OwnerName;
+  const { host, owner } = readGitHubName(pull.resource.key) as GitHubOwner;
   const met = new Set(found.map(({ key }) => readKey(key).id));
   const isStill = (one: Glimpse) =>
     one.nameWithOwner.toLowerCase().startsWith(`${owner}/`) && isWanted(one, parts.settings());
@@ -66,7 +84,7 @@ export function ownerKind(parts: KindParts): Kind {
     options,
     cursor: OwnerCursor.default({ after: null, size: parts.page_most, whole: true }),
     async *pull(pull) {
-      const { host, owner } = readName(pull.resource.key) as OwnerName;
+      const { host, owner } = readGitHubName(pull.resource.key) as GitHubOwner;
       for (;;) {
         const { cursor } = pull;
         let page: Awaited<ReturnType<typeof readPage>>;
@@ -83,7 +101,7 @@ export function ownerKind(parts: KindParts): Kind {
           yield { cursor: { ...cursor, after: null, whole: true } };
           continue;
         }
-        if (answer === null && !faults.every(isNotFound)) throw faultError(host, faults);
+        if (answer === null && !faults.every(isNotFound)) throw gitHubError(host, faults);
         if (answer === null) return gone(`there is no ${owner} at ${host}, or our token may not see it`);
         const whole = cursor.whole && faults.length === 0 && !answer.repositories.nodes.includes(null);
         const seen = await compare(pull, host, wantedOf(answer, parts.settings()), period_ms(parts.settings().refresh));
@@ -109,7 +127,7 @@ export function ownerKind(parts: KindParts): Kind {
   });
 }
 
-const leftOut = (host: string, faults: Fault[]): string =>
+const leftOut = (host: string, faults: GitHubFault[]): string =>
   `${host} left out some of the repositories${faults[0] ? `: ${faults[0].message}` : ""}`;
 
 const hostOf = (key: string): string => key.slice(0, key.indexOf("/"));
@@ -124,9 +142,9 @@ export function namedKind(parts: KindParts): Kind {
     options,
     cursor: NamedCursor.default({ id: null }),
     async *pull(pull) {
-      const { host, owner, name } = readName(pull.resource.key) as RepositoryName;
+      const { host, owner, name } = readGitHubName(pull.resource.key) as GitHubRepository;
       const at = parts.gitHub(host);
-      const { data, faults, viewer } = await ask(pull, at, namedRepository(owner, name));
+      const { data, faults, viewer } = await askGitHub(pull, at, namedRepository(owner, name));
       const one = data.repository;
       if (one === null) {
         const { id } = pull.cursor;

@@ -1,6 +1,6 @@
 /** What is asked of GitHub, and the shapes of its answers. */
+import { type GitHubQuestion, points, RATE } from "tidemark";
 import { z } from "zod";
-import type { Question } from "./github.ts";
 
 /** How many repositories a sweep asks for at once: the refs of a hundred and the listing itself are 101 requests, which is one point. */
 export const PAGE_MOST = 100;
@@ -8,8 +8,6 @@ export const PAGE_MOST = 100;
 const NEWEST = 10;
 export const TAGS_PAGE = 100;
 const LANGUAGES = 100;
-
-const points = (requests: number): number => Math.max(1, Math.round(requests / 100));
 
 const Oid = z.string().regex(/^[0-9a-f]{40}([0-9a-f]{24})?$/);
 
@@ -33,8 +31,6 @@ const peeling = (deep: number): string =>
   deep === 0 ? "oid __typename" : `oid __typename ... on Tag { target { ${peeling(deep - 1)} } }`;
 
 const FACTS = `id nameWithOwner pushedAt isFork isArchived isDisabled isPrivate isEmpty defaultBranchRef { target { oid } }`;
-/** What it cost, and who asked. */
-const RATE = "rateLimit { cost remaining resetAt } viewer { login }";
 
 const facts = {
   id: z.string().min(1),
@@ -81,7 +77,7 @@ export type OwnerAnswer = z.infer<typeof Owner>;
  * One page of what an owner has. Without the affiliation a user's list has the repositories of others, too; in order of creation, new
  * ones come last and no page shifts.
  */
-export function ownerPage(login: string, after: string | null, first: number): Question<OwnerAnswer> {
+export function ownerPage(login: string, after: string | null, first: number): GitHubQuestion<OwnerAnswer> {
   const query = `query ($login: String!, $after: String, $first: Int!) {
   ${RATE}
   repositoryOwner(login: $login) {
@@ -99,7 +95,7 @@ const Named = z.object({ repository: Swept.nullable() });
 export type NamedAnswer = z.infer<typeof Named>;
 
 /** One repository by its name, which may be one that it had before. */
-export function namedRepository(owner: string, name: string): Question<NamedAnswer> {
+export function namedRepository(owner: string, name: string): GitHubQuestion<NamedAnswer> {
   const query = `query ($owner: String!, $name: String!) {
   ${RATE}
   repository(owner: $owner, name: $name) { ${SWEPT} }
@@ -120,7 +116,7 @@ const Glimpses = z.object({ nodes: z.array(Glimpse.nullable()) });
 export const NODES_MOST = 100;
 
 /** Which of these can be seen; null for those that cannot. */
-export function repositoriesById(ids: string[]): Question<z.infer<typeof Glimpses>> {
+export function repositoriesById(ids: string[]): GitHubQuestion<z.infer<typeof Glimpses>> {
   const query = `query ($ids: [ID!]!) {
   ${RATE}
   nodes(ids: $ids) { ... on Repository { id nameWithOwner isFork isArchived } }
@@ -153,7 +149,7 @@ const ListedAll = z.record(z.string(), z.unknown()).transform((data, context) =>
 });
 
 /** The next page of tags of several repositories, each from a place of its own. */
-export function tagPages(wanted: { id: string; after: string | null }[]): Question<(Listed | null)[]> {
+export function tagPages(wanted: { id: string; after: string | null }[]): GitHubQuestion<(Listed | null)[]> {
   const declared = wanted.map((_, i) => `$i${i}: ID!, $a${i}: String`).join(", ");
   const asked = wanted.map((_, i) => `n${i}: node(id: $i${i}) { ... on Repository { ...tags${i} } }`);
   const fragments = wanted.map(
@@ -188,7 +184,7 @@ export interface WantedFile {
 }
 
 /** The go.mod files at several places of several repositories: null where there is none, empty where it is no text. */
-export function gomodFiles(wanted: WantedFile[]): Question<(string | null)[]> {
+export function gomodFiles(wanted: WantedFile[]): GitHubQuestion<(string | null)[]> {
   const declared = wanted.map((_, i) => `$i${i}: ID!, $e${i}: String!`).join(", ");
   const asked = wanted.map(
     (_, i) =>

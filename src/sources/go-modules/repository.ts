@@ -1,6 +1,20 @@
 /** The kind that does the work: lists the tags of repositories, many in one call, reads go.mod files once, publishes versions. */
-import { type Batch, every, fresh, gone, type Kind, kind, later, type Pull, type TidemarkError } from "tidemark";
-import { ask, faultError, isBadCursor, isDown, isNotFound } from "./github.ts";
+import {
+  askGitHub,
+  type Batch,
+  every,
+  fresh,
+  gitHubError,
+  gone,
+  isBadCursor,
+  isDown,
+  isNotFound,
+  type Kind,
+  kind,
+  later,
+  type Pull,
+  type TidemarkError,
+} from "tidemark";
 import { declaredPath } from "./gomod-file.ts";
 import { checkListing, isOther, rowOf, takePage } from "./listing.ts";
 import { periodNo, readKey } from "./names.ts";
@@ -151,10 +165,10 @@ class Group {
 
   async #askPages(works: Work[]): Promise<Map<Work, Page>> {
     const wanted = works.map(({ id, cursor }) => ({ id, after: cursor.after }));
-    const { data, faults, viewer } = await ask(works[0]!.pull, this.#host, tagPages(wanted));
+    const { data, faults, viewer } = await askGitHub(works[0]!.pull, this.#host, tagPages(wanted));
     const at = (i: number) => faults.filter(({ path }) => path?.[0] === `n${i}`);
     const elsewhere = faults.filter(({ path }) => !/^n\d+$/.test(String(path?.[0])));
-    if (elsewhere.length > 0 || data.length !== works.length) throw faultError(this.#host.host, elsewhere);
+    if (elsewhere.length > 0 || data.length !== works.length) throw gitHubError(this.#host.host, elsewhere);
     const pages = new Map<Work, Page>();
     works.forEach((work, i) => {
       const node = data[i] ?? null;
@@ -163,7 +177,7 @@ class Group {
       else if (node === null && at(i).length > 0 && at(i).every(isNotFound))
         pages.set(work, isBelieved(work.row, viewer, work.pull.now_ms(), this.#period_ms) ? "gone" : "unseen");
       else if (at(i).some(isBadCursor)) pages.set(work, "again");
-      else this.#fail(work, faultError(this.#host.host, at(i)));
+      else this.#fail(work, gitHubError(this.#host.host, at(i)));
     });
     return pages;
   }
@@ -196,8 +210,8 @@ class Group {
   /** When so many at once took too long, the next try asks for fewer. */
   async *#askFiles(part: (WantedFile & { work: Work })[], size: number): AsyncGenerator<Steps, (string | null)[]> {
     try {
-      const { data, faults } = await ask(part[0]!.work.pull, this.#host, gomodFiles(part));
-      if (faults.length > 0) throw faultError(this.#host.host, faults);
+      const { data, faults } = await askGitHub(part[0]!.work.pull, this.#host, gomodFiles(part));
+      if (faults.length > 0) throw gitHubError(this.#host.host, faults);
       return data;
     } catch (thrown) {
       const files = Math.max(FILES_LEAST, Math.ceil(size / 2));

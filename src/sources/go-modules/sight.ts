@@ -1,7 +1,6 @@
 /** Who sees what: tokens of several accounts need not see the same repositories, and whoever does not see one cannot tell that it is gone. */
 import sql from "sql-template-tag";
-import type { Child, Pull, Queryable } from "tidemark";
-import { ask, type GitHubHost, isNotFound } from "./github.ts";
+import { askGitHub, type Child, type GitHubHost, isNotFound, type Pull, type Queryable } from "tidemark";
 import { keyOf, periodNo } from "./names.ts";
 import { type Glimpse, NODES_MOST, repositoriesById } from "./queries.ts";
 import type { RepositoryRow } from "./tables.ts";
@@ -44,7 +43,7 @@ export async function stillThere(
   const kept: Sight[] = [];
   for (let i = 0; i < unmet.length; i += NODES_MOST) {
     const part = unmet.slice(i, i + NODES_MOST);
-    const { data, faults, viewer } = await ask(pull, at, repositoriesById(part.map(({ node_id }) => node_id)));
+    const { data, faults, viewer } = await askGitHub(pull, at, repositoriesById(part.map(({ node_id }) => node_id)));
     const sure = faults.every(isNotFound);
     part.forEach((row, n) => {
       const one = data.nodes[n];

@@ -1,7 +1,9 @@
-/** GitHub as this source calls it: where its API is, what it may cost, and what its answers have to look like. */
-import { type Answer, type Pull, TidemarkError, type Upstream } from "tidemark";
+/** GitHub as sources call it: where its API is, what it may cost, and what its answers have to look like. */
 import { z } from "zod";
+import type { Answer, Pull, Upstream } from "../contract.ts";
+import { TidemarkError } from "../errors.ts";
 
+const GITHUB_URL = "https://api.github.com";
 const HOUR_MS = 3_600_000;
 const POINTS_MOST = 5_000;
 /** Calls at once: GitHub allows a hundred, shared with everything else that the account does. */
@@ -9,6 +11,11 @@ const AT_ONCE = 10;
 /** Enterprise Servers have no limits unless their administrators set some: a pace that no server minds. */
 const ENTERPRISE_PER_SECOND = 10;
 const TIMEOUT_MS = 30_000;
+
+/** What every query asks for besides: what it cost, and whose token it went out with. */
+export const RATE = "rateLimit { cost remaining resetAt } viewer { login }";
+/** What GitHub charges for so many requests of connections. */
+export const points = (requests: number): number => Math.max(1, Math.round(requests / 100));
 
 /** One GitHub: github.com, or an Enterprise Server. */
 export interface GitHubHost {
@@ -20,7 +27,7 @@ export interface GitHubHost {
 const User = z.object({ login: z.string().min(1) });
 
 /** `api` is the root of the API; an Enterprise Server has GraphQL and REST below it. */
-export function gitHubHost(host: string, api: string, enterprise: boolean): GitHubHost {
+function gitHubHost(host: string, api: string, enterprise: boolean): GitHubHost {
   const root = api.replace(/\/+$/, "");
   const credentials = {
     host,
@@ -45,12 +52,36 @@ export function gitHubHost(host: string, api: string, enterprise: boolean): GitH
   return { host, graphql_url: `${root}/graphql`, upstream };
 }
 
+/** Where GitHubs are, when they are not where everybody's are. */
+export interface GitHubPlaces {
+  /** The API root of github.com. */
+  github_url?: string | undefined;
+  /** The API root of an Enterprise Server. */
+  enterprise_url?(host: string): string;
+}
+
+/** GitHubs by their hosts: the same object each time, because what an upstream may spend is remembered with it. */
+export function gitHubHosts({
+  github_url = GITHUB_URL,
+  enterprise_url = (host) => `https://${host}/api`,
+}: GitHubPlaces): (host: string) => GitHubHost {
+  const hosts = new Map<string, GitHubHost>();
+  return (host) => {
+    const known = hosts.get(host);
+    if (known) return known;
+    const made =
+      host === "github.com" ? gitHubHost(host, github_url, false) : gitHubHost(host, enterprise_url(host), true);
+    hosts.set(host, made);
+    return made;
+  };
+}
+
 const Fault = z.object({
   type: z.string().optional(),
   message: z.string(),
   path: z.array(z.union([z.string(), z.number()])).optional(),
 });
-export type Fault = z.infer<typeof Fault>;
+export type GitHubFault = z.infer<typeof Fault>;
 
 const Envelope = z.object({
   data: z.record(z.string(), z.unknown()).nullish(),
@@ -71,7 +102,7 @@ function costOf(answer: Answer, estimate: number): number {
   }
 }
 
-export interface Question<T> {
+export interface GitHubQuestion<T> {
   query: string;
   variables: Record<string, unknown>;
   /** In points. */
@@ -80,11 +111,11 @@ export interface Question<T> {
 }
 
 /** Asks; what GitHub could not answer of it stands in the faults, and is null in the data. No data at all is a failure. */
-export async function ask<T>(
+export async function askGitHub<T>(
   pull: Pick<Pull, "fetch">,
   { graphql_url, host }: GitHubHost,
-  { query, variables, cost, answer: shape }: Question<T>,
-): Promise<{ data: T; faults: Fault[]; viewer: string | null }> {
+  { query, variables, cost, answer: shape }: GitHubQuestion<T>,
+): Promise<{ data: T; faults: GitHubFault[]; viewer: string | null }> {
   const answer = await pull.fetch(graphql_url, {
     method: "POST",
     headers: { "content-type": "application/json", accept: "application/json" },
@@ -96,15 +127,15 @@ export async function ask<T>(
   if (answer.status !== 200)
     throw new TidemarkError("UpstreamChanged", `${host} answered HTTP ${answer.status} where its API should be.`);
   const { data, errors: faults = [] } = answer.json(Envelope);
-  if (!data) throw faultError(host, faults);
+  if (!data) throw gitHubError(host, faults);
   const parsed = shape.safeParse(data);
   if (parsed.success) return { data: parsed.data, faults, viewer: Viewer.safeParse(data.viewer).data?.login ?? null };
-  if (faults.length > 0) throw faultError(host, faults);
+  if (faults.length > 0) throw gitHubError(host, faults);
   throw new TidemarkError("UpstreamChanged", `${host} sent an answer of another shape: ${parsed.error.message}`);
 }
 
 /** What is not answered for a reason of GitHub's own is as if it were down; a query that it does not take is our mistake. */
-export function faultError(host: string, faults: Fault[]): TidemarkError {
+export function gitHubError(host: string, faults: GitHubFault[]): TidemarkError {
   const { type, message } = faults[0] ?? { message: "it sent nothing" };
   const sentence = `${host} could not answer: ${message}`;
   if (type === "FORBIDDEN" || type === "INSUFFICIENT_SCOPES") return new TidemarkError("UpstreamForbids", sentence);
@@ -114,5 +145,5 @@ export function faultError(host: string, faults: Fault[]): TidemarkError {
 export const isDown = (thrown: unknown): thrown is TidemarkError =>
   thrown instanceof TidemarkError && thrown.code === "UpstreamDown";
 
-export const isNotFound = ({ type }: Fault): boolean => type === "NOT_FOUND";
-export const isBadCursor = ({ type }: Fault): boolean => type === "INVALID_CURSOR_ARGUMENTS";
+export const isNotFound = ({ type }: GitHubFault): boolean => type === "NOT_FOUND";
+export const isBadCursor = ({ type }: GitHubFault): boolean => type === "INVALID_CURSOR_ARGUMENTS";
