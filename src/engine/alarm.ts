@@ -14,7 +14,7 @@ export class Alarm {
     this.#rung = true;
     const sleeping = this.#sleeping;
     this.#sleeping = null;
-    sleeping?.abort();
+    sleeping?.abort("rung");
   }
 
   /** Forgets what rang before: the caller is about to look for itself. */

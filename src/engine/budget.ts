@@ -114,6 +114,19 @@ export async function correctBudget(db: Queryable, budget: string, no: bigint, s
         as done`);
 }
 
+/** Up to `most` places among the calls that may be out at once; null where the budget is not declared. */
+export async function takeFlights(
+  db: Queryable,
+  budget: string,
+  most: number,
+  flight_ms: number,
+): Promise<bigint[] | null> {
+  const { rows } = await db.query<{ taken: bigint[] | null }>(
+    sql`select tidemark.take_flights(${budget}, ${most}::int, ${flight_ms}::float8) as taken`,
+  );
+  return rows[0]!.taken;
+}
+
 /** Ends calls that are out; where a gap is kept, it begins now. */
 export async function endFlights(db: Queryable, flights: bigint[]): Promise<void> {
   await db.query(sql`

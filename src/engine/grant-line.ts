@@ -41,7 +41,7 @@ export class Line {
   readonly #parts: GrantParts;
   readonly #wish: Wish;
   readonly #names: string[];
-  /** Calls that are out are counted one by one: nothing is drawn ahead. */
+  /** With a gap, one call is out at a time: nothing is drawn ahead. */
   readonly #single: boolean;
   #queue: Waiter[] = [];
   readonly #purses: Purses;
@@ -58,7 +58,7 @@ export class Line {
     this.#parts = parts;
     this.#wish = wish;
     this.#names = wish.budgets.map((b) => b.budget);
-    this.#single = wish.budgets.some((b) => b.shape === "gap" || b.shape === "flights");
+    this.#single = wish.budgets.some((b) => b.shape === "gap");
     this.#purses = new Purses(wish.costs.length);
   }
 

@@ -26,6 +26,14 @@ export interface Permit {
   failing: number;
 }
 
+/** As many are out as may be. */
+export function busyOut({ upstream, budget }: Pick<BudgetRow, "upstream" | "budget">, wait_ms: number): TidemarkError {
+  return new TidemarkError("UpstreamBusy", `As many calls to ${budget} are out as may be at once.`, {
+    wait_ms,
+    details: { upstream, budget, why: "out" },
+  });
+}
+
 /** Being put off, as an error that ends a pull with `later`. */
 export function busy(wish: Pick<Wish, "upstream" | "share">, taken: Taken, wait_ms: number): TidemarkError {
   const of = wish.share === "" ? "" : ` in its share "${wish.share}"`;

@@ -1,10 +1,16 @@
 /** Calls of this process that are out under a bound on calls at once: renewed while they last, ended when that fails. */
 import type { Clock } from "../clock.ts";
+import type { Upstream } from "../contract.ts";
 import { TidemarkError } from "../errors.ts";
 import type { Db } from "../store/db.ts";
 import { endFlights, renewFlights } from "./budget.ts";
+import { type Flight, FlightLine } from "./flight-line.ts";
 import { FLIGHT_MS } from "./grant-line.ts";
 import type { Permit } from "./grant-permit.ts";
+import type { BudgetRow } from "./share.ts";
+import { flightsOf } from "./upstream-wish.ts";
+
+const LINES_MOST = 10_000;
 
 interface Out {
   flights: bigint[];
@@ -15,6 +21,7 @@ interface Out {
 export class Flights {
   readonly #db: Db;
   readonly #clock: Clock;
+  readonly #lines = new Map<string, FlightLine>();
   readonly #out = new Set<Out>();
   readonly #stop = new AbortController();
   #renewing = false;
@@ -24,15 +31,36 @@ export class Flights {
     this.#clock = clock;
   }
 
+  /** A place among the calls that may be out there, to be left afterwards; null where there is no such bound. */
+  take(upstream: Upstream, signal: AbortSignal): Flight | Promise<Flight> | null {
+    const row = flightsOf(upstream);
+    if (!row) return null;
+    return this.#line(row).take(signal);
+  }
+
+  #line(row: BudgetRow): FlightLine {
+    const known = this.#lines.get(row.budget);
+    if (known) return known;
+    if (this.#lines.size >= LINES_MOST) for (const [name, line] of this.#lines) if (line.idle) this.#lines.delete(name);
+    const line = new FlightLine(this.#db, this.#clock, row);
+    this.#lines.set(row.budget, line);
+    return line;
+  }
+
   /** Runs a call; its signal aborts when its place may be another's by now. */
   async during<T>(
+    flight: Flight | null,
     { flights, asked_ms }: Permit,
     signal: AbortSignal,
     call: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
-    if (flights.length === 0) return call(signal);
+    if (flights.length === 0 && !flight) return call(signal);
     const abort = new AbortController();
-    const out = { flights, until_ms: asked_ms + FLIGHT_MS, abort };
+    const until_ms = Math.min(
+      flight?.until_ms ?? Number.POSITIVE_INFINITY,
+      flights.length > 0 ? asked_ms + FLIGHT_MS : Number.POSITIVE_INFINITY,
+    );
+    const out = { flights: flight ? [...flights, flight.flight_id] : flights, until_ms, abort };
     this.#out.add(out);
     void this.#renew();
     try {
@@ -40,7 +68,7 @@ export class Flights {
     } finally {
       this.#out.delete(out);
       // What cannot be said now ends by itself.
-      await endFlights(this.#db, flights).catch(() => undefined);
+      if (flights.length > 0) await endFlights(this.#db, flights).catch(() => undefined);
     }
   }
 
@@ -67,7 +95,8 @@ export class Flights {
     this.#renewing = false;
   }
 
-  close(): void {
+  async close(): Promise<void> {
     this.#stop.abort();
+    await Promise.all([...this.#lines.values()].map((line) => line.close()));
   }
 }

@@ -33,8 +33,6 @@ export function wishOf(upstream: Upstream, target: URL, request: FetchRequest, a
     return { row, cost: row.shape === "gap" ? 1 : cost, name, narrow: budget.by === "host" || budget.by === "group" };
   });
   const more: BudgetRow[] = [];
-  if (upstream.concurrency !== undefined)
-    more.push(remembered(upstream, "at once", () => flightsRow(upstream, upstream.concurrency!)));
   if (account !== null) more.push(remembered(upstream, `@${account}`, () => accountRow(upstream, account)));
   return {
     upstream: upstream.name,
@@ -46,9 +44,15 @@ export function wishOf(upstream: Upstream, target: URL, request: FetchRequest, a
   };
 }
 
-/** The part of a wish that is spent, without places among those that are out. */
+/** The bound on calls at once, where there is one: a place under it is not spent, and is taken apart from budgets. */
+export function flightsOf(upstream: Upstream): BudgetRow | null {
+  const { concurrency } = upstream;
+  return concurrency === undefined ? null : remembered(upstream, "at once", () => flightsRow(upstream, concurrency));
+}
+
+/** The part of a wish that is spent, without the one call that a gap lets out. */
 export function spentOnly(wish: NamedWish): NamedWish {
-  const spent = wish.budgets.map(({ shape }) => shape !== "gap" && shape !== "flights");
+  const spent = wish.budgets.map(({ shape }) => shape !== "gap");
   const { budgets, costs, names } = wish;
   const part = <T>(all: T[]): T[] => all.filter((_, k) => spent[k]);
   return { ...wish, budgets: part(budgets), costs: part(costs), names: part(names) };

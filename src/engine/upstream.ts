@@ -9,7 +9,8 @@ import { HostSlots } from "../outbound/host-slots.ts";
 import type { HostTokens } from "../secrets.ts";
 import type { Db } from "../store/db.ts";
 import { judge, makeAnswer, type Verdict, withoutQuery } from "./answer.ts";
-import { Credentials } from "./credential.ts";
+import { type Credential, Credentials } from "./credential.ts";
+import type { Flight } from "./flight-line.ts";
 import { Grants } from "./grant.ts";
 import { Admission, type Admitted } from "./upstream-admission.ts";
 import { Flights } from "./upstream-flights.ts";
@@ -84,7 +85,7 @@ export class Upstreams {
   }
 
   async close(): Promise<void> {
-    this.#flights.close();
+    await this.#flights.close();
     await this.#notices.close();
     await this.#grants.close();
     await this.#outbound.close();
@@ -115,29 +116,40 @@ export class Upstreams {
 
   /** An answer that is about the credential alone says nothing about the next one: refused ones drop out, until none is left. */
   async #travel(trip: Trip): Promise<Answer> {
-    const { upstream, target, request, signal } = trip;
+    const { upstream, target, signal } = trip;
     for (let tries = 1; ; tries += 1) {
       const pool = await this.#credentials.pool(upstream, target, (at, header) => this.#askWith(trip, at, header));
       if (pool?.length === 0) throw await this.#refuse(trip, false);
       // Before it is let go: where a name takes seconds to find, calls that were let go evenly would go out together.
       const found = await this.#outbound.find(target.href, signal).catch((thrown: unknown) => ({ thrown }));
-      let admitted: Admitted;
+      const flight = await this.#flights.take(upstream, signal);
       try {
-        admitted = await this.#admission.admit(upstream, target, request, pool, signal);
-      } catch (thrown) {
-        if (hasCode(thrown, "UpstreamBusy")) await this.#listening.closeBehind(upstream, request, thrown);
-        throw thrown;
-      }
-      try {
-        return await this.#call(trip, admitted, found);
+        const admitted = await this.#admit(trip, pool);
+        return await this.#call(trip, admitted, flight, found);
       } catch (thrown) {
         if (!(thrown instanceof AnotherCredential)) throw thrown;
         if (tries >= CREDENTIALS_TRIED) throw thrown.instead;
+      } finally {
+        flight?.line.leave(flight);
       }
     }
   }
 
-  async #call(trip: Trip, admitted: Admitted, found: Found | { thrown: unknown }): Promise<Answer> {
+  async #admit({ upstream, target, request, signal }: Trip, pool: Credential[] | null): Promise<Admitted> {
+    try {
+      return await this.#admission.admit(upstream, target, request, pool, signal);
+    } catch (thrown) {
+      if (hasCode(thrown, "UpstreamBusy")) await this.#listening.closeBehind(upstream, request, thrown);
+      throw thrown;
+    }
+  }
+
+  async #call(
+    trip: Trip,
+    admitted: Admitted,
+    flight: Flight | null,
+    found: Found | { thrown: unknown },
+  ): Promise<Answer> {
     const { upstream, signal, resource, request } = trip;
     const { probe } = admitted.permit;
     const { clock, events } = this.#parts;
@@ -146,7 +158,8 @@ export class Upstreams {
     try {
       // What was not found fails here, as a call that was let go: or nobody would ever test an upstream whose name is gone.
       if ("thrown" in found) throw found.thrown;
-      sent = await this.#flights.during(admitted.permit, signal, (until) => this.#send(trip, admitted, found, until));
+      const send = (until: AbortSignal) => this.#send(trip, admitted, found, until);
+      sent = await this.#flights.during(flight, admitted.permit, signal, send);
       const answer = makeAnswer(upstream.name, sent.status, sent.headers, sent.bytes);
       const verdict = judge(upstream.name, sent, request.answers);
       const answered = verdict.verdict === "answer";

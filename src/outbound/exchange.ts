@@ -127,7 +127,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   /** Nobody wants the rest: the connection is closed, unless all had arrived. */
   cancel(): void {
-    this.fail(new TidemarkError("UpstreamDown", `The rest of the answer of ${this.#parts.host} was not wanted.`));
+    if (!this.#ended && !this.#error)
+      this.fail(new TidemarkError("UpstreamDown", `The rest of the answer of ${this.#parts.host} was not wanted.`));
     this.#waiting.length = 0;
   }
 

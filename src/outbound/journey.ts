@@ -76,7 +76,7 @@ export class Journey {
   end(): void {
     if (this.#ended_ms !== null) return;
     this.#ended_ms = this.#clock.elapsed_ms();
-    this.#over.abort();
+    this.#over.abort("over");
     this.call.signal?.removeEventListener("abort", this.#hurry);
   }
 

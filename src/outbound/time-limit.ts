@@ -7,7 +7,8 @@ export function timeLimit(clock: Clock, ms: number, late: () => void): () => voi
   void clock.sleep(ms, lifted.signal).then(() => {
     if (!lifted.signal.aborted) late();
   });
-  return () => lifted.abort();
+  // A reason, or an error with its stack is made each time: a tenth of what a call costs.
+  return () => lifted.abort("lifted");
 }
 
 /** What comes of the work, or the signal's reason or `late` when that comes first; the work itself goes on unheard. */

@@ -17,9 +17,9 @@ export const manners: Mutant[] = [
     name: "calls of the dead count for ever",
     edits: [
       {
-        file: "migrations/0007_kept_in_any_window.sql",
-        find: "where f.budget = b.budget and f.until > moment) >= b.room",
-        replace: "where f.budget = b.budget) >= b.room",
+        file: "migrations/0008_flights_in_bulk.sql",
+        find: "where f.budget = of_budget and f.until > moment;",
+        replace: "where f.budget = of_budget;",
       },
     ],
     tests: ["test/sql/budget-closing.test.ts"],

@@ -48,7 +48,6 @@ describe.each(stores)("calls within budgets, on $store", ({ open }) => {
     const took = [
       { budget: "u/requests", cost: 1, window: 0 },
       { budget: `u/tokens:${new URL(rig.upstream.url).host}`, cost: 30, window: 1 },
-      { budget: "u/at once", cost: 1, window: 0 },
     ];
     expect(first).toEqual({ upstream: "u", status: 404, bytes: 6, ms: 0, cost: 1, wait_ms: 0, took });
     // A call costs a tenth of a second at this pace, and the twenty milliseconds in which the first may have left.
@@ -135,6 +134,21 @@ describe.each(stores)("calls within budgets, on $store", ({ open }) => {
     await rig.restart({}, Object.assign(Object.create(rig.db) as Db, { query }));
     expect(await rig.outcome(u)).toBe("answer");
     expect(rig.calls).toBe(1);
+  });
+
+  it("pass their places on within a process, which asks for as many as it has use for", async () => {
+    const u: Upstream = { name: "u", concurrency: 3 };
+    let asked = 0;
+    const query: Db["query"] = (statement, options) => {
+      if (statement.text.includes("tidemark.take_flights(")) asked += 1;
+      return rig.db.query<never>(statement, options);
+    };
+    await rig.restart({}, Object.assign(Object.create(rig.db) as Db, { query }));
+    const codes = (await rig.ended(...Array.from({ length: 24 }, () => rig.begin(u)))).map(codeOf);
+    expect(codes).toEqual(Array(24).fill("answer"));
+    expect(asked).toBeLessThan(8);
+    await rig.clock.advance(100);
+    expect(await readBudgets(rig.db)).toMatchObject([{ budget: "u/at once", used: 0 }]);
   });
 
   it("keep a gap to each politeness group, over all processes", async () => {

@@ -1,7 +1,7 @@
 /** Calls at once, gaps, closings and the order of locks, on both databases. */
 import sql from "sql-template-tag";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { endFlights, renewFlights, takeBudgets } from "../../src/engine/budget.ts";
+import { endFlights, renewFlights, takeBudgets, takeFlights } from "../../src/engine/budget.ts";
 import { readBudgets } from "../../src/engine/spent.ts";
 import { close } from "../../src/engine/upstream-closing.ts";
 import { stores } from "../postgres.ts";
@@ -16,26 +16,33 @@ describe.each(stores)("a budget, on $store", ({ open }) => {
   beforeEach(() => rig.reset());
 
   describe("of calls at once", () => {
-    beforeEach(() => rig.declare({}, { concurrency: 2 }));
+    const take = (most: number) => takeFlights(rig.db, "u/at once", most, 10_000);
+    beforeEach(() => rig.declare({}, { concurrency: 3 }));
 
-    it("lets so many out, and the next when one has ended", async () => {
-      const first = await rig.take();
-      await rig.take();
-      expect(await rig.take()).toMatchObject({ why: "out", refused: "u/at once", flights: [] });
-      await endFlights(rig.db, first.flights);
-      expect((await rig.take()).wait_ms).toBe(0);
+    it("lets so many out, however many are asked for at once, and the next when one has ended", async () => {
+      const first = (await take(2))!;
+      expect(first).toHaveLength(2);
+      expect(await take(5)).toHaveLength(1);
+      expect(await take(1)).toEqual([]);
+      await endFlights(rig.db, first.slice(0, 1));
+      expect(await take(5)).toHaveLength(1);
+      expect(await takeFlights(rig.db, "nobody's", 1, 10_000)).toBeNull();
+    });
+
+    it("says that somebody waits for it", async () => {
+      await take(3);
+      await take(1);
+      expect(await readBudgets(rig.db)).toMatchObject([{ budget: "u/at once", used: 3, shares: [{ waiting: true }] }]);
     });
 
     it("counts a dead worker's calls no longer than they live", async () => {
-      const first = await rig.take();
-      await rig.take();
+      const [one] = (await take(3))!;
       await rig.clock.advance(8_000);
-      expect((await renewFlights(rig.db, first.flights, 10_000)).size).toBe(1);
+      expect((await renewFlights(rig.db, [one!], 10_000)).size).toBe(1);
       await rig.clock.advance(2_001);
-      expect((await rig.take()).wait_ms).toBe(0);
-      expect((await rig.take()).why).toBe("out");
+      expect(await take(5)).toHaveLength(2);
       await rig.clock.advance(8_000);
-      expect((await renewFlights(rig.db, first.flights, 10_000)).size).toBe(0);
+      expect((await renewFlights(rig.db, [one!], 10_000)).size).toBe(0);
     });
   });
 
