@@ -99,6 +99,18 @@ export interface Post extends Ref {
   position?: bigint;
 }
 
+/** What one pull gives to a statement that it shares with others. */
+export interface SharedWrite {
+  write(tx: Tx, values: readonly unknown[]): Promise<void>;
+  value: unknown;
+}
+
+/** A write for `write_together`: it gets what each pull gave, so that many packages are one statement and not many. */
+export function together<T>(write: (tx: Tx, values: T[]) => Promise<void>): (value: T) => SharedWrite {
+  const shared = (tx: Tx, values: readonly unknown[]) => write(tx, values as T[]);
+  return (value) => ({ write: shared, value });
+}
+
 /** What commits together, or not at all. */
 export interface Batch<Cursor = unknown> {
   put?: Put[];
@@ -115,6 +127,8 @@ export interface Batch<Cursor = unknown> {
   progress?: { done: number; total: number };
   /** SQL that nothing above can say; after the fence, no I/O. */
   write?(tx: Tx): Promise<void>;
+  /** The same, once for all pulls that commit together: after the records of all of them. Made by `together`. */
+  write_together?: SharedWrite;
   /** Ends the pull with this commit, in one transaction with the rest. */
   final?: Outcome;
 }

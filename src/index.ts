@@ -23,7 +23,7 @@ export type {
   Unchanged,
   Upstream,
 } from "./contract.ts";
-export { fresh, gone, kind, later, more } from "./contract.ts";
+export { fresh, gone, kind, later, more, together } from "./contract.ts";
 export { type DescribedPath, describePaths } from "./described-paths.ts";
 export { adaptive, decay, every, type Tier } from "./engine/schedule.ts";
 export { follow, type Named, pause, refresh, resume, unfollow } from "./engine/verbs.ts";

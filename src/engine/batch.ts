@@ -18,7 +18,7 @@ export function rowsOf(batch: Batch): number {
 
 /** Whether a batch writes anything beyond the resource itself. */
 export function isEmpty(batch: Batch): boolean {
-  return rowsOf(batch) === 0 && !batch.children?.complete && !batch.write;
+  return rowsOf(batch) === 0 && !batch.children?.complete && !batch.write && !batch.write_together;
 }
 
 export function checkSize(batch: Batch, name: string): void {

@@ -27,6 +27,8 @@ export interface PullParts {
   room: Room;
   /** True once the worker is shutting down: a pull stops at its next commit. */
   stopping(): boolean;
+  /** Tells workers that something fell due. */
+  wake(): void;
 }
 
 /** A pull under way, as its source sees it and as the worker watches it. */
@@ -203,7 +205,11 @@ export function advance(pull: ActivePull, batch: Batch, result: Committed, parts
   pull.changed += result.changed;
   pull.commits += 1;
   pull.progressed += progressOf(pull, batch);
-  if (wakes(batch)) pull.woke = true;
+  if (wakes(batch)) {
+    pull.woke = true;
+    // A long pull goes on: what it posted does not wait for its end.
+    if (!batch.final) parts.wake();
+  }
   pull.alive_ms = parts.clock.elapsed_ms();
 }
 

@@ -1,6 +1,6 @@
 /** The records of a commit: rows put and dropped, children seen, others touched and vouched for. */
 import sql from "sql-template-tag";
-import type { Ref } from "../contract.ts";
+import type { Ref, SharedWrite } from "../contract.ts";
 import { publish } from "../mirror/feed.ts";
 import { dropRows, keyName, putRows, putTellable, type Row, type Table, tellable, toJson } from "../mirror/table.ts";
 import type { Tx } from "../store/db.ts";
@@ -43,6 +43,19 @@ export async function applyRecords(
     if (u.batch?.vouch) await vouch(tx, lanes, u, ids(u.batch.vouch));
     await u.batch?.write?.(tx);
   }
+  await writeTogether(tx, units);
+}
+
+async function writeTogether(tx: Tx, units: Unit[]): Promise<void> {
+  const all = new Map<SharedWrite["write"], unknown[]>();
+  for (const { batch } of units)
+    if (batch?.write_together) {
+      const { write, value } = batch.write_together;
+      const values = all.get(write);
+      if (values) values.push(value);
+      else all.set(write, [value]);
+    }
+  for (const [write, values] of all) await write(tx, values);
 }
 
 /** Puts of several pulls into one table go in one statement, where it can be told whose rows changed and nobody drops rows. */

@@ -73,6 +73,7 @@ export class Worker {
       slice_ms: settings.slice_ms,
       room: new Room(db, clock, settings.messages_max),
       stopping: () => this.#stop.signal.aborted,
+      wake: () => this.#waker.wake(),
     };
   }
 

@@ -1,7 +1,7 @@
 /** What one pull says of others, and what its neighbours in the same commit do to it, on both databases. */
 import sql, { raw } from "sql-template-tag";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
-import type { Batch, Kind, Source } from "../../src/index.ts";
+import { type Batch, type Kind, type Source, together } from "../../src/index.ts";
 import { stores } from "../postgres.ts";
 import { Rig } from "./rig.ts";
 import { type ToyCursor, toyKind, toySource, words } from "./toy.ts";
@@ -33,6 +33,26 @@ describe.each(stores)("in one commit, on $store", ({ open }) => {
       rig.db.query(sql`
         update tidemark.due set due_at = tidemark.now()
          where resource_id in (select resource_id from tidemark.resource where key = any(${keys}::text[]))`);
+
+    it("shares a statement with its neighbours, after the records of all of them", async () => {
+      const calls: string[][] = [];
+      const counted = together<string>(async (tx, values) => {
+        const { rows } = await tx.query<{ n: number }>(sql`select count(*)::int as n from toy.word`);
+        calls.push([`${rows[0]!.n} words`, ...values.toSorted()]);
+      });
+      const given = ["a", "b", "c"].map((key): [string, Batch<ToyCursor>] => [
+        key,
+        {
+          put: [words.rows([{ owner_id: 1n, word: key, version: 1, facts: {} }])],
+          ...(key === "c" ? {} : { write_together: counted(key) }),
+        },
+      ]);
+      await rig.reset(batches(Object.fromEntries(given)));
+      await rig.follow("a", "b", "c");
+      rig.start();
+      await rig.calm();
+      expect(calls).toEqual([["3 words", "a", "b"]]);
+    });
 
     it("confirms others as of its own beginning and postpones them, but never one that is leased", async () => {
       let release = () => {};

@@ -47,6 +47,28 @@ describe.each(stores)("what a message brings to life, on $store", ({ open }) => 
     expect(await rig.statuses()).toEqual({ b: "gone", p: "gone" });
   });
 
+  it("is handled while its poster goes on", async () => {
+    let handled_ms = Number.NaN;
+    const receive = async () => {
+      handled_ms = rig.clock.elapsed_ms();
+      return {};
+    };
+    const long = toyKind({
+      async *pull() {
+        // The worker has looked for work by then, and sleeps.
+        await rig.clock.sleep(100);
+        yield { post: [{ kind: "box", key: "b", message: { n: 1 } }], cursor: { at: 1, done: false } };
+        await rig.clock.sleep(5_000);
+        return undefined;
+      },
+    });
+    await rig.reset(toySource({ long, box: { ...box, receive } }));
+    await rig.follow("long:p");
+    rig.start();
+    await rig.calm();
+    expect(handled_ms).toBeLessThan(1_000);
+  });
+
   it("survives its poster when it is followed itself, and comes back with a new message", async () => {
     await rig.follow("poster:p", "box:b");
     rig.start();

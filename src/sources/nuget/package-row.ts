@@ -1,46 +1,58 @@
 /** The row of a package, made anew from its versions whenever one of them changed, in the same commit. */
 import sql, { type Sql } from "sql-template-tag";
-import type { Tx } from "tidemark";
+import { together } from "tidemark";
 import { wordsOf } from "./package-id.ts";
 
 /** A word as it stands in a tsvector or a tsquery. */
 export const quoted = (word: string): string => `'${word.replaceAll("\\", "\\\\").replaceAll("'", "''")}'`;
 
-export interface PackageKey {
+/** A package, and the last event of those just handled: its id is spelt as its newest event spells it. */
+export interface PackageEvent {
   feed_id: bigint;
   lower_id: string;
   resource_id: bigint;
+  id: string;
+  ticks: bigint;
 }
 
-/** `newest` is the last event of those just handled: an id is spelt as its newest event spells it. */
-export async function writePackage(
-  tx: Tx,
-  { feed_id, lower_id, resource_id }: PackageKey,
-  newest: { id: string; ticks: bigint },
-): Promise<void> {
-  const top = (condition: Sql) => sql`
-    (select v.version_key from nuget.version v
-      where v.feed_id = ${feed_id}::bigint and v.lower_id = ${lower_id} and not v.deleted and v.listed and ${condition}
-      order by v.sort_key desc limit 1)`;
-  const words = wordsOf(newest.id).map((word, n) => `${quoted(word)}:${n + 1}A`);
+/** The newest listed version that such a client sees; by index, whatever is known of the table. */
+const top = (condition: Sql): Sql => sql`
+  (select v.version_key from nuget.version v
+    where v.feed_id = g.feed_id and v.lower_id = g.lower_id and not v.deleted and v.listed and ${condition}
+    order by v.sort_key desc limit 1)`;
+
+const wordsText = ({ id }: PackageEvent): string =>
+  wordsOf(id)
+    .map((word, n) => `${quoted(word)}:${n + 1}A`)
+    .join(" ");
+
+/** One statement for the packages of all pulls that commit together: their statements one by one took most of a commit. */
+export const packageRow = together<PackageEvent>(async (tx, all) => {
   await tx.query(sql`
     insert into nuget.package as p (feed_id, lower_id, resource_id, id, id_ticks, ticks, stable_key, any_key, stable2_key, any2_key,
                                     package_types, search)
-    select ${feed_id}::bigint, ${lower_id}, ${resource_id}::bigint, n.id, n.id_ticks, greatest(${newest.ticks}::bigint, o.ticks),
+    select g.feed_id, g.lower_id, g.resource_id, n.id, n.id_ticks, greatest(g.ticks, o.ticks),
            k.stable_key, k.any_key, k.stable2_key, k.any2_key, coalesce(v.package_types, '{}'),
            n.words || setweight(to_tsvector('simple', concat_ws(' ', v.details ->> 'title',
-               (select string_agg(left(g, 100), ' ') from jsonb_array_elements_text(v.details -> 'tags') g))), 'B')
+               (select string_agg(left(t, 100), ' ') from jsonb_array_elements_text(v.details -> 'tags') t))), 'B')
              || setweight(to_tsvector('english', concat_ws(' ', v.details ->> 'summary', left(v.details ->> 'description', 4000),
                                                            v.details ->> 'authors')), 'C')
-      from (select ${top(sql`not v.prerelease and not v.semver2`)} as stable_key, ${top(sql`not v.semver2`)} as any_key,
-                   ${top(sql`not v.prerelease`)} as stable2_key, ${top(sql`true`)} as any2_key) k
-      left join nuget.version v on v.feed_id = ${feed_id}::bigint and v.lower_id = ${lower_id} and v.version_key = k.any2_key
-      left join nuget.package o on o.feed_id = ${feed_id}::bigint and o.lower_id = ${lower_id}
+      from unnest(${all.map((p) => p.feed_id)}::bigint[], ${all.map((p) => p.lower_id)}::text[], ${all.map((p) => p.resource_id)}::bigint[],
+                  ${all.map((p) => p.id)}::text[], ${all.map((p) => p.ticks)}::bigint[], ${all.map(wordsText)}::text[])
+           as g(feed_id, lower_id, resource_id, id, ticks, words)
      cross join lateral (
-       select case when o.id_ticks > ${newest.ticks}::bigint then o.id else ${newest.id} end as id,
-              greatest(o.id_ticks, ${newest.ticks}::bigint) as id_ticks,
-              case when o.id_ticks > ${newest.ticks}::bigint then ts_filter(o.search, '{a}') else ${words.join(" ")}::tsvector end as words) n
+       select ${top(sql`not v.prerelease and not v.semver2`)} as stable_key, ${top(sql`not v.semver2`)} as any_key,
+              ${top(sql`not v.prerelease`)} as stable2_key, ${top(sql`true`)} as any2_key) k
+      left join lateral (
+       select v.package_types, v.details from nuget.version v
+        where v.feed_id = g.feed_id and v.lower_id = g.lower_id and v.version_key = k.any2_key limit 1) v on true
+      left join lateral (
+       select o.id, o.id_ticks, o.ticks, o.search from nuget.package o
+        where o.feed_id = g.feed_id and o.lower_id = g.lower_id limit 1) o on true
+     cross join lateral (
+       select case when o.id_ticks > g.ticks then o.id else g.id end as id, greatest(o.id_ticks, g.ticks) as id_ticks,
+              case when o.id_ticks > g.ticks then ts_filter(o.search, '{a}') else g.words::tsvector end as words) n
     on conflict (feed_id, lower_id) do update
        set id = excluded.id, id_ticks = excluded.id_ticks, ticks = excluded.ticks, stable_key = excluded.stable_key, any_key = excluded.any_key,
            stable2_key = excluded.stable2_key, any2_key = excluded.any2_key, package_types = excluded.package_types, search = excluded.search`);
-}
+});

@@ -4,7 +4,7 @@ import { type Batch, every, type Kind, kind, type Pull, TidemarkError } from "ti
 import { z } from "zod";
 import { coalesceKey, Message, partsOf } from "./event-message.ts";
 import { isOf, keyOf, Leaf } from "./leaf.ts";
-import { writePackage } from "./package-row.ts";
+import { packageRow } from "./package-row.ts";
 import type { NuGetParts } from "./parts.ts";
 import type { Settings } from "./settings.ts";
 import { ticksOf } from "./stamp.ts";
@@ -12,9 +12,9 @@ import { owned_by_package, versions } from "./tables.ts";
 import { type Event, type KnownVersion, rowOf, wanted, winnersOf } from "./version-state.ts";
 
 /** Events handled in one commit: each may need a leaf. */
-const EVENTS_MOST = 50;
+const EVENTS_MOST = 100;
 /** Leaves of one package that are read at once. */
-const LEAVES_AT_ONCE = 4;
+const LEAVES_AT_ONCE = 16;
 /** Leaves that were read and may be needed again, because the commit that needs them was put off. */
 const REMEMBERED_MOST = 2_000;
 const LEAF_BYTES_MAX = 16 * 1024 * 1024;
@@ -59,7 +59,10 @@ async function receive(
   );
   const newest = events.reduce((a, b) => (b.ticks >= a.ticks ? b : a), events[0]!);
   if (rows.length === 0) return {};
-  return { put: [versions.rows(rows)], write: (tx) => writePackage(tx, of, newest) };
+  return {
+    put: [versions.rows(rows)],
+    write_together: packageRow({ ...of, id: newest.id, ticks: newest.ticks }),
+  };
 }
 
 /** What is known of these versions; of all where the newest have to be found. */
