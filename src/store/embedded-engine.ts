@@ -4,6 +4,7 @@ import { vector } from "@electric-sql/pglite-pgvector";
 import pg from "pg";
 import { TidemarkError } from "../errors.ts";
 import type { Result } from "./db.ts";
+import { Statements } from "./embedded-statements.ts";
 import { parsers } from "./parse.ts";
 
 /** One database session that runs one statement after the other, in the order they are given. */
@@ -34,9 +35,8 @@ export type OpenEngine = (folder: string | undefined, events: EngineEvents) => P
 export const openInProcess: OpenEngine = async (folder, events) => {
   const lite = new PGlite({ dataDir: folder ?? "memory://", extensions: { vector } });
   await lite.waitReady;
-  // PGlite's own would make numbers of int8 and Dates of timestamptz; parameters come here as text already.
-  lite.parsers = { ...parsers };
-  lite.serializers = {};
+  // PGlite's own parsers would make numbers of int8 and Dates of timestamptz; parameters come here as text already.
+  const statements = new Statements(lite, parsers);
   lite.onNotification((channel, payload) => events.notified(channel, payload));
   const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
@@ -49,12 +49,8 @@ export const openInProcess: OpenEngine = async (folder, events) => {
     }
   };
   return {
-    query: (text, values) =>
-      guarded(async () => {
-        const { rows, rowCount } = await lite.query(text, values);
-        return { rows, count: rowCount ?? 0 };
-      }),
-    script: (text) => guarded(async () => (await lite.exec(text)).at(-1)?.command ?? ""),
+    query: (text, values) => guarded(() => statements.query(text, values)),
+    script: (text) => guarded(() => statements.script(text)),
     close: () => lite.close(),
     // Nothing can run beside a statement in this thread, so there is never one to interrupt.
     kill: () => {},
