@@ -3,24 +3,28 @@ import type { Hono } from "hono";
 import type { z } from "zod";
 import type { Publish } from "./mirror/feed.ts";
 import type { Drop, Put } from "./mirror/table.ts";
-import type { Queryable, Tx } from "./store/db.ts";
+import type { Db, Queryable, Tx } from "./store/db.ts";
 
 /** How a pull ended, as its source says it; `failed` and `lost` are the engine's words. */
 export type Outcome =
-  | { outcome: "fresh" }
+  /** `next_ms`: due again after so long, where the source knows better than its schedule. */
+  | { outcome: "fresh"; next_ms?: number }
   | { outcome: "more" }
   | { outcome: "later"; wait_ms: number; reason: string }
   | { outcome: "gone"; reason: string };
 
 export type OutcomeName = Outcome["outcome"] | "failed" | "lost";
 
-export const fresh = (): Outcome => ({ outcome: "fresh" });
+export const fresh = (next_ms?: number): Outcome => ({
+  outcome: "fresh",
+  ...(next_ms === undefined ? {} : { next_ms }),
+});
 export const more = (): Outcome => ({ outcome: "more" });
 export const later = (wait_ms: number, reason: string): Outcome => ({ outcome: "later", wait_ms, reason });
 export const gone = (reason: string): Outcome => ({ outcome: "gone", reason });
 
-/** Whose allowance a budget is: one for the upstream, or one for each account, host or politeness group behind it. */
-export type BudgetBy = "upstream" | "credential" | "host" | "group";
+/** Whose allowance a budget is: one for the upstream, or one for each account, host, politeness group or address behind it. */
+export type BudgetBy = "upstream" | "credential" | "host" | "group" | "address";
 
 /**
  * An allowance over all workers: `window` is spent as fast as useful and then waits for the reset, `pace` is even with a burst,
@@ -55,6 +59,8 @@ export interface Upstream {
   shares?: Record<string, number>;
   /** How many calls may be out at once, over all workers. */
   concurrency?: number;
+  /** `false` where many servers are behind one name: one that is down says nothing of the others, and is charged itself. */
+  breaker?: false;
   credentials?: UpstreamCredentials;
 }
 
@@ -153,6 +159,10 @@ export interface FetchRequest {
   share?: string;
   /** The politeness group, for budgets kept by group; the host unless said. */
   group?: string;
+  /** How long after its answer the next call may come, by how long this one took; never shorter than the gap of the budget. */
+  gap_ms?(took_ms: number): number;
+  /** The origin at which the host is reached, where that is not where its name leads; the request still says its name. */
+  reached_at?: string;
   /** What the call really cost, found in its answer: of the first budget, or by name. */
   settle?(answer: Answer): number | Record<string, number>;
   /**
@@ -229,6 +239,8 @@ export interface Context {
   read: Queryable;
   viewed(source: string, ref: Ref): void;
   touch(source: string, ref: Ref): Promise<void>;
+  /** Puts a message into the mailbox of a resource that is there; false where there is none. */
+  post(source: string, post: Post): Promise<boolean>;
   /** Calls outside of pulls, such as for a search, spending a share of an upstream that a source declares. */
   upstream(name: string, share?: string): { fetch(url: string, request?: FetchRequest): Promise<Answer> };
 }
@@ -253,6 +265,10 @@ export interface Source {
   migrations?: SourceMigrations;
   /** What a person typed, as a resource; or a sentence that says what is wrong with it. */
   follow(text: string): Followed | string;
+  /** Called when something is followed, before its resource is there: makes in the database what no pull may make, such as partitions. */
+  prepare?(db: Db, followed: Followed): Promise<void>;
+  /** Makes a part of what is derived anew from what is mirrored, without a call; `next` names the part after it, null when all is done. */
+  rebuild?(db: Db, part: string | null): Promise<{ rows: number; next: string | null }>;
   routes?(app: Hono, context: Context): void;
   describe?(resource: Resource): string;
 }

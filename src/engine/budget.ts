@@ -127,14 +127,14 @@ export async function takeFlights(
   return rows[0]!.taken;
 }
 
-/** Ends calls that are out; where a gap is kept, it begins now. */
-export async function endFlights(db: Queryable, flights: bigint[]): Promise<void> {
+/** Ends calls that are out; where a gap is kept, it begins now, and is as long as the budget says or as the call wants. */
+export async function endFlights(db: Queryable, flights: bigint[], gap_ms = 0): Promise<void> {
   await db.query(sql`
     with ended as (
       delete from tidemark.flight where flight_id = any(${flights}::bigint[]) returning budget
     )
     update tidemark.budget b
-       set free_at = tidemark.now() + b.period_ms * interval '1 millisecond', at = tidemark.now()
+       set free_at = tidemark.now() + greatest(b.period_ms, ${gap_ms}::float8) * interval '1 millisecond', at = tidemark.now()
       from ended where b.budget = ended.budget and b.shape = 'gap'`);
 }
 

@@ -223,3 +223,13 @@ async function rememberRevoked(db: Queryable, host: string, digest: string): Pro
      where c.revoked_at is null or c.revoked_at <= tidemark.now() - ${REVOKED_HOURS}::int * interval '1 hour'`);
   return count > 0;
 }
+
+/** The answer was about the credential: another one may do better. */
+export class AnotherCredential extends Error {
+  readonly instead: TidemarkError;
+
+  constructor(instead: TidemarkError) {
+    super(instead.message);
+    this.instead = instead;
+  }
+}

@@ -4,7 +4,8 @@ import type { Queryable } from "../store/db.ts";
 
 export interface Posted {
   resource_id: bigint;
-  origin_id: bigint;
+  /** Null from outside of pulls. */
+  origin_id: bigint | null;
   position: bigint | null;
   coalesce_key: string | null;
   payload: string;

@@ -57,7 +57,11 @@ const calm: End = {
 export function endOf(outcome: Outcome, lease: Lease, kind: Kind, changed: boolean, now_ms: number): End {
   switch (outcome.outcome) {
     case "fresh":
-      return { ...calm, fresh: true, wait_ms: nextDue(kind, lease, changed, now_ms, now_ms).wait_ms };
+      return {
+        ...calm,
+        fresh: true,
+        wait_ms: outcome.next_ms ?? nextDue(kind, lease, changed, now_ms, now_ms).wait_ms,
+      };
     case "more":
       return { ...calm, outcome: "more", failures: 0, keep_place: true };
     case "later":

@@ -3,7 +3,7 @@ import sql from "sql-template-tag";
 import type { Clock } from "../clock.ts";
 import type { FetchRequest, Upstream } from "../contract.ts";
 import { hasCode, TidemarkError } from "../errors.ts";
-import type { Sending } from "../outbound/call.ts";
+import type { Found, Sending } from "../outbound/call.ts";
 import type { Queryable } from "../store/db.ts";
 import { endFlights } from "./budget.ts";
 import type { Credential } from "./credential.ts";
@@ -44,11 +44,12 @@ export class Admission {
     request: FetchRequest,
     pool: Credential[] | null,
     signal: AbortSignal,
+    address: string | null = null,
   ): Promise<Admitted> {
-    if (pool === null) return this.#take(wishOf(upstream, target, request, null), null, signal);
+    if (pool === null) return this.#take(wishOf(upstream, target, request, null, address), null, signal);
     let soonest: TidemarkError | null = null;
     for (const credential of await this.#rank(upstream, target, request, pool)) {
-      const wish = wishOf(upstream, target, request, credential.account);
+      const wish = wishOf(upstream, target, request, credential.account, address);
       try {
         return await this.#take(wish, credential, signal);
       } catch (thrown) {
@@ -129,4 +130,14 @@ async function readLeft(db: Queryable, budgets: string[], share: string): Promis
                                 coalesce(array_position(b.share, ${share}), cardinality(b.share))) / b.room) end as part
       from tidemark.budget b where b.budget = any(${budgets}::text[])`);
   return new Map(rows.map((row) => [row.budget, row.part]));
+}
+
+/** One of the addresses of a host, the same whatever order they come in; null where none was found. */
+export const addressOf = (found: Found | { thrown: unknown }): string | null =>
+  "addresses" in found ? (found.addresses.map(({ address }) => address).sort()[0] ?? null) : null;
+
+/** Where a request goes, and whom it is for: not the same where a host is reached elsewhere than its name leads. */
+export function sentTo(named: URL, { reached_at }: FetchRequest): { target: URL; as_host: string } {
+  const target = reached_at === undefined ? named : new URL(`${named.pathname}${named.search}`, reached_at);
+  return { target, as_host: named.host };
 }

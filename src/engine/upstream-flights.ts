@@ -53,8 +53,10 @@ export class Flights {
     { flights, asked_ms }: Permit,
     signal: AbortSignal,
     call: (signal: AbortSignal) => Promise<T>,
+    gap_ms?: (took_ms: number) => number,
   ): Promise<T> {
     if (flights.length === 0 && !flight) return call(signal);
+    const begun_ms = this.#clock.elapsed_ms();
     const abort = new AbortController();
     const until_ms = Math.min(
       flight?.until_ms ?? Number.POSITIVE_INFINITY,
@@ -68,7 +70,8 @@ export class Flights {
     } finally {
       this.#out.delete(out);
       // What cannot be said now ends by itself.
-      if (flights.length > 0) await endFlights(this.#db, flights).catch(() => undefined);
+      const wanted_ms = gap_ms?.(this.#clock.elapsed_ms() - begun_ms);
+      if (flights.length > 0) await endFlights(this.#db, flights, wanted_ms).catch(() => undefined);
     }
   }
 

@@ -10,6 +10,7 @@ import type { Grants } from "./grant.ts";
 import type { Admitted } from "./upstream-admission.ts";
 import { type Closing, close, readShut } from "./upstream-closing.ts";
 import type { Notices } from "./upstream-notices.ts";
+import { isNarrow } from "./upstream-wish.ts";
 
 /** How often an answer's figures are written down while nothing in them is alarming. */
 const CORRECT_EVERY_MS = 1_000;
@@ -107,12 +108,10 @@ export class Listening {
   async closeBehind(upstream: Upstream, request: FetchRequest, error: TidemarkError): Promise<void> {
     const { clock, db } = this.#parts;
     const { wait_ms = 0, details, message } = error;
-    const all =
-      request.budgets === undefined &&
-      Object.values(upstream.budgets ?? {}).every((b) => b.by !== "host" && b.by !== "group");
+    const all = request.budgets === undefined && !Object.values(upstream.budgets ?? {}).some(isNarrow);
     const spent = details.why === "closed" || (details.why === "spent" && upstream.shares === undefined);
     if (!all || !spent || wait_ms < CLOSE_BEHIND_MS) return;
-    if (upstream.budget?.by === "host" || upstream.budget?.by === "group") return;
+    if (upstream.budget && isNarrow(upstream.budget)) return;
     const now_ms = clock.elapsed_ms();
     if ((this.#closed_ms.get(upstream.name) ?? 0) > now_ms) return;
     if (this.#closed_ms.size > 10_000) this.#closed_ms.clear();

@@ -1,5 +1,6 @@
 /** What calls tell the breaker of their upstream: each failure, and successes as often as somebody has to know of them. */
 import type { Clock } from "../clock.ts";
+import type { Upstream } from "../contract.ts";
 import { asTidemarkError, TidemarkError } from "../errors.ts";
 import type { Events } from "../events.ts";
 import type { Db } from "../store/db.ts";
@@ -31,10 +32,17 @@ interface Teller {
 export class Telling {
   readonly #parts: TellingParts;
   readonly #well_ms = new Map<string, number>();
+  /** Upstreams without a breaker: nobody is told anything of them, and who fails there is charged. */
+  readonly #silent = new Set<string>();
   readonly #untold = new Map<string, { resource: bigint; at_ms: number }>();
 
   constructor(parts: TellingParts) {
     this.#parts = parts;
+  }
+
+  /** Remembers whether it has a breaker. */
+  know({ name, breaker }: Upstream): void {
+    if (breaker === false) this.#silent.add(name);
   }
 
   /** The upstream got no answer ready for us: whether that is charged, and how long to wait. */
@@ -78,6 +86,7 @@ export class Telling {
     reason = "",
   ) {
     const { db, events, grants, notices } = this.#parts;
+    if (this.#silent.has(upstream)) return { next: null, charged: true, wait_ms: 0 };
     const change = await tell(db, events, upstream, event, teller, reason);
     if (change.next && change.next.state !== "closed") {
       grants.void(upstream);

@@ -23,14 +23,21 @@ function remembered(of: object, key: string, make: () => BudgetRow): BudgetRow {
   return row;
 }
 
-export function wishOf(upstream: Upstream, target: URL, request: FetchRequest, account: string | null): NamedWish {
+/** `address` is where the target was found; a host that was not found is its own. */
+export function wishOf(
+  upstream: Upstream,
+  target: URL,
+  request: FetchRequest,
+  account: string | null,
+  address: string | null = null,
+): NamedWish {
   const share = request.share ?? "";
   if (share !== "" && !(share in (upstream.shares ?? {})))
     throw new TidemarkError("InputInvalid", `${upstream.name} declares no share "${share}".`);
   const taken = budgetsOf(upstream, request).map(({ name, budget, cost }) => {
-    const key = keyOf(budget, target, request, account);
+    const key = keyOf(budget, target, request, account, address);
     const row = remembered(budget, `${upstream.name}\u0000${key}`, () => budgetRow(upstream, name, budget, key));
-    return { row, cost: row.shape === "gap" ? 1 : cost, name, narrow: budget.by === "host" || budget.by === "group" };
+    return { row, cost: row.shape === "gap" ? 1 : cost, name, narrow: isNarrow(budget) };
   });
   const more: BudgetRow[] = [];
   if (account !== null) more.push(remembered(upstream, `@${account}`, () => accountRow(upstream, account)));
@@ -79,7 +86,16 @@ function budgetsOf(upstream: Upstream, request: FetchRequest): Chosen[] {
   });
 }
 
-function keyOf(budget: Budget, target: URL, request: FetchRequest, account: string | null): string | null {
+/** It belongs to one server among many, and says nothing of the others. */
+export const isNarrow = ({ by }: Budget): boolean => by === "host" || by === "group" || by === "address";
+
+function keyOf(
+  budget: Budget,
+  target: URL,
+  request: FetchRequest,
+  account: string | null,
+  address: string | null,
+): string | null {
   switch (budget.by ?? "upstream") {
     case "upstream":
       return null;
@@ -89,5 +105,7 @@ function keyOf(budget: Budget, target: URL, request: FetchRequest, account: stri
       return target.host;
     case "group":
       return request.group ?? target.host;
+    case "address":
+      return address ?? target.hostname;
   }
 }

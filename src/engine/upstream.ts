@@ -9,10 +9,10 @@ import { HostSlots } from "../outbound/host-slots.ts";
 import type { HostTokens } from "../secrets.ts";
 import type { Db } from "../store/db.ts";
 import { judge, makeAnswer, type Verdict, withoutQuery } from "./answer.ts";
-import { type Credential, Credentials } from "./credential.ts";
+import { AnotherCredential, type Credential, Credentials } from "./credential.ts";
 import type { Flight } from "./flight-line.ts";
 import { Grants } from "./grant.ts";
-import { Admission, type Admitted } from "./upstream-admission.ts";
+import { Admission, type Admitted, addressOf, sentTo } from "./upstream-admission.ts";
 import { Flights } from "./upstream-flights.ts";
 import { Listening } from "./upstream-listening.ts";
 import { Notices } from "./upstream-notices.ts";
@@ -45,6 +45,7 @@ export interface UpstreamParts {
 interface Trip {
   upstream: Upstream;
   target: URL;
+  as_host: string;
   request: FetchRequest;
   signal: AbortSignal;
   /** On whose behalf; 0 outside of pulls. */
@@ -99,8 +100,9 @@ export class Upstreams {
     resource = 0n,
   ): Promise<Answer> {
     if (!URL.canParse(url)) throw new TidemarkError("InputInvalid", `"${withoutQuery(url)}" is not an address.`);
-    const trip = { upstream, target: new URL(url), request, signal, resource };
+    const trip = { upstream, ...sentTo(new URL(url), request), request, signal, resource };
     this.#notices.listen();
+    this.#telling.know(upstream);
     const leave = await this.#slots.take(trip.target.host, signal);
     try {
       return await this.#travel(trip);
@@ -124,7 +126,7 @@ export class Upstreams {
       const found = await this.#outbound.find(target.href, signal).catch((thrown: unknown) => ({ thrown }));
       const flight = await this.#flights.take(upstream, signal);
       try {
-        const admitted = await this.#admit(trip, pool);
+        const admitted = await this.#admit(trip, pool, addressOf(found));
         return await this.#call(trip, admitted, flight, found);
       } catch (thrown) {
         if (!(thrown instanceof AnotherCredential)) throw thrown;
@@ -135,9 +137,13 @@ export class Upstreams {
     }
   }
 
-  async #admit({ upstream, target, request, signal }: Trip, pool: Credential[] | null): Promise<Admitted> {
+  async #admit(
+    { upstream, target, request, signal }: Trip,
+    pool: Credential[] | null,
+    address: string | null,
+  ): Promise<Admitted> {
     try {
-      return await this.#admission.admit(upstream, target, request, pool, signal);
+      return await this.#admission.admit(upstream, target, request, pool, signal, address);
     } catch (thrown) {
       if (hasCode(thrown, "UpstreamBusy")) await this.#listening.closeBehind(upstream, request, thrown);
       throw thrown;
@@ -159,7 +165,7 @@ export class Upstreams {
       // What was not found fails here, as a call that was let go: or nobody would ever test an upstream whose name is gone.
       if ("thrown" in found) throw found.thrown;
       const send = (until: AbortSignal) => this.#send(trip, admitted, found, until);
-      sent = await this.#flights.during(flight, admitted.permit, signal, send);
+      sent = await this.#flights.during(flight, admitted.permit, signal, send, request.gap_ms);
       const answer = makeAnswer(upstream.name, sent.status, sent.headers, sent.bytes);
       const verdict = judge(upstream.name, sent, request.answers);
       const answered = verdict.verdict === "answer";
@@ -191,7 +197,7 @@ export class Upstreams {
   }
 
   #send(trip: Trip, admitted: Admitted, found: Found, signal: AbortSignal): Promise<OutboundAnswer> {
-    const { upstream, target, request } = trip;
+    const { upstream, target, as_host, request } = trip;
     const { credential } = admitted;
     const { method, headers, body, bytes_max, timeout_ms = TIMEOUT_MS, redirects = "none" } = request;
     return this.#outbound.call(target.href, {
@@ -204,6 +210,7 @@ export class Upstreams {
       redirects: { follow: redirects },
       timeouts: { headers_ms: timeout_ms, whole_ms: timeout_ms },
       found,
+      as_host,
       admit: (sending) => this.#admission.atTheDoor(upstream, request, admitted, sending),
       signal,
       ...(method === undefined ? {} : { method }),
@@ -291,13 +298,3 @@ export class Upstreams {
 }
 
 const PROBE = { resource: 0n, probe: true };
-
-/** The answer was about the credential: another one may do better. */
-class AnotherCredential extends Error {
-  readonly instead: TidemarkError;
-
-  constructor(instead: TidemarkError) {
-    super(instead.message);
-    this.instead = instead;
-  }
-}

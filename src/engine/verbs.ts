@@ -38,6 +38,7 @@ export async function follow(
   const checked = checkOptions(kind.options, all, `${source_name} ${followed.kind}`);
   const spec = lanes.spec(source_name, followed.kind, followed.key, checked, kind.cursor.parse(undefined));
   const pair = await lanes.ensure(db, spec);
+  await source.prepare?.(db, { kind: followed.kind, key: followed.key, options: checked });
   const named = { source: source_name, kind: followed.kind, key: followed.key };
   await db.transaction(async (tx) => {
     const first_come = spec.lane.order === "first come";

@@ -65,6 +65,8 @@ export interface Call {
    * sent again. What it throws ends the call.
    */
   admit?(sending: Sending): Promise<void>;
+  /** The host that the first request is for, where the URL says only how it is reached. */
+  as_host?: string;
   /** Ends the call; its reason is what is thrown. */
   signal?: AbortSignal;
 }

@@ -189,7 +189,9 @@ export class Outbound {
     });
     journey.through(exchange);
     journey.sent += 1;
-    line.client.dispatch({ path: `${url.pathname}${url.search}`, method, headers, body }, exchange);
+    const { as_host } = call;
+    const named = as_host === undefined || journey.redirects > 0 ? headers : { ...headers, host: as_host };
+    line.client.dispatch({ path: `${url.pathname}${url.search}`, method, headers: named, body }, exchange);
     return exchange;
   }
 

@@ -5,6 +5,7 @@ import type { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import type { Context } from "../contract.ts";
 import { readOverview } from "../engine/overview.ts";
+import { postFromOutside } from "../engine/posting.ts";
 import { declaredUpstream } from "../engine/upstream-declared.ts";
 import { touch } from "../engine/views.ts";
 import { answerError, errorBody } from "./answers.ts";
@@ -91,6 +92,11 @@ function contextOf({ db, read, views, wake, lanes, upstreams, stopping }: Server
     touch: async (source, ref) => {
       await touch(db, source, ref);
       wake();
+    },
+    post: async (source, given) => {
+      const posted = await postFromOutside(db, lanes, source, given);
+      if (posted) wake();
+      return posted;
     },
     upstream: (name, share) => {
       const upstream = declaredUpstream(lanes.sources.values(), name);
