@@ -24,7 +24,6 @@ it("has a default for every setting, and no more than 25 of them", () => {
     slots: 64,
     lease_ttl_ms: 30_000,
     grace_ms: 20_000,
-    slice_ms: 60_000,
     pull_timeout_ms: 600_000,
     park_after: 8,
     cool_off_ms: 86_400_000,
@@ -33,6 +32,7 @@ it("has a default for every setting, and no more than 25 of them", () => {
     pool: 10,
     github_url: "https://api.github.com",
     allow_private: [],
+    proxy: null,
     github_tokens: {},
     given: [],
   });

@@ -111,6 +111,7 @@ const settings = {
     readRanges,
     { show: (value) => value.join(",") || "(none)" },
   ),
+  proxy: url("TIDEMARK_PROXY", null, http, "the proxy to the open Internet; HTTP_PROXY and its like are not read"),
   github_tokens: setting<HostTokens>(
     "GITHUB_TOKENS",
     Object.freeze({}),
@@ -129,7 +130,6 @@ const settings = {
   slots: number("TIDEMARK_SLOTS", 64, [1, 5_000], "pulls at once in one worker"),
   lease_ttl_ms: duration("TIDEMARK_LEASE_TTL", "30s", ["1s", "10m"], "how long a lease lives without being renewed"),
   grace_ms: duration("TIDEMARK_GRACE", "20s", ["0s", "10m"], "how long a stopping worker lets its pulls finish"),
-  slice_ms: duration("TIDEMARK_SLICE", "60s", ["1s", "1h"], "how long a pull may keep its slot before it yields"),
   pull_timeout_ms: duration(
     "TIDEMARK_PULL_TIMEOUT",
     "10m",

@@ -158,7 +158,7 @@ async function run(shell: Shell, role: Role, settings: Settings, demo?: Demo): P
       config.database_url === null && listening
         ? await writeServerFile(config.data, { url: listening.url, pid: process.pid })
         : null;
-    const hook = config.parked_hook === null ? null : startParkedHook(config.parked_hook, events, clock);
+    const hook = config.parked_hook === null ? null : startParkedHook(config.parked_hook, events, clock, config.proxy);
     const housekeeping = new Housekeeping({ db, clock, events, sources });
     const loops = [parts.views.run(stop.signal), ...(role === "serve" ? [] : [housekeeping.run(stop.signal)])];
     const working = worker?.run();
@@ -198,9 +198,9 @@ async function migrateAloud(
 }
 
 /** Who calls upstreams, what it may reach and with which tokens. */
-function callerOf({ contact, allow_private, github_tokens }: Config) {
+function callerOf({ contact, allow_private, proxy, github_tokens }: Config) {
   const reached = contact === null ? "" : ` (+${contact})`;
-  return { user_agent: `tidemark/${version}${reached}`, allow_private, tokens: github_tokens };
+  return { user_agent: `tidemark/${version}${reached}`, allow_private, proxy, tokens: github_tokens };
 }
 
 function buildWorker({ config, sources }: Settings, db: Db, events: Events, clock: Clock, waker: Waker): Worker {

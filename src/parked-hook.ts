@@ -16,11 +16,12 @@ export interface ParkedHook {
 }
 
 /** POSTs `{event, sentence, at, …}` for each resource or message that is parked from now on. */
-export function startParkedHook(url: string, events: Events, clock: Clock): ParkedHook {
+export function startParkedHook(url: string, events: Events, clock: Clock, proxy: string | null = null): ParkedHook {
   const outbound = new Outbound({
     clock,
     user_agent: "tidemark",
     allow_private: EVERYWHERE,
+    proxy,
     connections_per_host: CONNECTIONS_MOST,
   });
   const under_way = new Set<Promise<void>>();

@@ -12,7 +12,7 @@ const Limits = z.object({
 
 const TIMEOUTS = { connect_ms: 5_000, headers_ms: 10_000, whole_ms: 15_000 };
 
-type Asked = Pick<Config, "github_tokens" | "github_url" | "allow_private">;
+type Asked = Pick<Config, "github_tokens" | "github_url" | "allow_private" | "proxy">;
 
 /** Asks each host once for each token, which costs nothing of its allowance. */
 export async function checkGitHub(config: Asked, clock: Clock, version: string): Promise<Finding[]> {
@@ -21,8 +21,8 @@ export async function checkGitHub(config: Asked, clock: Clock, version: string):
     return [
       yes("github", "GITHUB_TOKENS is not set; following what is at GitHub needs one, such as github.com=ghp_…."),
     ];
-  const { allow_private } = config;
-  const outbound = new Outbound({ clock, allow_private, user_agent: `tidemark/${version} (doctor)` });
+  const { allow_private, proxy } = config;
+  const outbound = new Outbound({ clock, allow_private, proxy, user_agent: `tidemark/${version} (doctor)` });
   try {
     const found: Finding[] = [];
     for (const [host, tokens] of hosts)

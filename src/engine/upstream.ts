@@ -35,6 +35,8 @@ export interface UpstreamParts {
   user_agent: string;
   /** Private addresses or CIDRs that may be called. */
   allow_private?: readonly string[];
+  /** The proxy to the open Internet. */
+  proxy?: string | null;
   /** Tokens by the host that they are for. */
   tokens?: HostTokens;
   /** In the place of the system's resolver and the usual certificates. */
@@ -66,10 +68,10 @@ export class Upstreams {
   readonly #barred_ms = new Map<string, number>();
 
   constructor(parts: UpstreamParts) {
-    const { db, clock, events, user_agent, allow_private = [], tokens = {}, outbound = {} } = parts;
+    const { db, clock, events, user_agent, allow_private = [], tokens = {}, outbound = {}, proxy = null } = parts;
     const connections_per_host = CALLS_PER_HOST;
     this.#parts = parts;
-    this.#outbound = new Outbound({ clock, user_agent, allow_private, connections_per_host, ...outbound });
+    this.#outbound = new Outbound({ clock, user_agent, allow_private, proxy, connections_per_host, ...outbound });
     this.#grants = new Grants({
       db,
       clock,

@@ -11,7 +11,8 @@ export interface WorkerSettings {
   slots: number;
   lease_ttl_ms: number;
   grace_ms: number;
-  slice_ms: number;
+  /** How long a pull keeps its slot before it yields; a minute unless said. */
+  slice_ms?: number;
   pull_timeout_ms: number;
   park_after: number;
   cool_off_ms: number;
@@ -29,6 +30,8 @@ export interface WorkerParts {
   user_agent: string;
   /** Private addresses or CIDRs that upstreams may have; none unless said. */
   allow_private?: readonly string[];
+  /** The proxy to the open Internet; none unless said. */
+  proxy?: string | null;
   /** Tokens by the host that they are for. */
   tokens?: HostTokens;
   waker?: Waker;

@@ -19,6 +19,7 @@ import { parkExpired } from "./verbs.ts";
 import { Waker } from "./waker.ts";
 import type { WorkerParts } from "./worker-parts.ts";
 
+const SLICE_MS = 60_000;
 const IDLE_MS_MAX = 10_000;
 const EXPIRE_EVERY_MS = 500;
 const RELOAD_EVERY_MS = 10_000;
@@ -70,7 +71,7 @@ export class Worker {
       read: parts.read ?? db,
       clock,
       rules: settings,
-      slice_ms: settings.slice_ms,
+      slice_ms: settings.slice_ms ?? SLICE_MS,
       room: new Room(db, clock, settings.messages_max),
       stopping: () => this.#stop.signal.aborted,
       wake: () => this.#waker.wake(),

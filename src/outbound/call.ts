@@ -39,7 +39,9 @@ export type Redirects =
 /** Where a host is, looked up and checked for one call. */
 export interface Found {
   readonly origin: string;
+  /** None where only the proxy can look its name up. */
   readonly addresses: readonly Address[];
+  readonly through_proxy: boolean;
 }
 
 export interface Call {

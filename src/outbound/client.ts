@@ -14,10 +14,11 @@ import {
 import { makeConnector } from "./connector.ts";
 import { decoded, encodingsOf } from "./decode.ts";
 import { Exchange } from "./exchange.ts";
-import { type Address, Guard, type GuardParts } from "./guard.ts";
+import { Guard, type GuardParts, type Way } from "./guard.ts";
 import { HostSlots } from "./host-slots.ts";
 import { Journey } from "./journey.ts";
 import { type Line, Lines } from "./lines.ts";
+import { readProxy } from "./proxy.ts";
 import { nextHop, type Sent } from "./redirect.ts";
 import { sentHeaders } from "./sent-headers.ts";
 import { hostOf, readTarget } from "./target.ts";
@@ -37,6 +38,8 @@ export interface OutboundParts extends GuardParts {
   connections_per_host?: number;
   /** A certificate to trust in the place of the usual ones. */
   ca?: string;
+  /** The proxy to the open Internet, as a URL; what the environment says of proxies to others is not read. */
+  proxy?: string | null;
 }
 
 export class Outbound {
@@ -48,12 +51,13 @@ export class Outbound {
   readonly #found = new WeakSet<Found>();
 
   constructor(parts: OutboundParts) {
-    const { clock, connections_per_host = CONNECTIONS_PER_HOST, ca } = parts;
+    const { clock, connections_per_host = CONNECTIONS_PER_HOST, ca, proxy } = parts;
     this.#parts = parts;
     this.#guard = new Guard(parts);
     this.#slots = new HostSlots(connections_per_host);
     const checkAddress = (address: string, host: string) => this.#guard.checkAddress(address, host);
-    const connector = makeConnector({ clock, checkAddress, ...(ca === undefined ? {} : { ca }) });
+    const trusted = ca === undefined ? {} : { ca };
+    const connector = makeConnector({ clock, checkAddress, ...trusted, ...(proxy ? { proxy: readProxy(proxy) } : {}) });
     this.#lines = new Lines(connector, connections_per_host);
   }
 
@@ -65,8 +69,8 @@ export class Outbound {
   /** Looks a host up and checks what it finds, for a call that follows at once: so that nothing is waited for in between. */
   async find(text: string, signal: AbortSignal): Promise<Found> {
     const url = readTarget(text);
-    const addresses = await this.#check(url, signal, TIMEOUTS.connect_ms);
-    const found = { origin: url.origin, addresses };
+    const way = await this.#check(url, signal, TIMEOUTS.connect_ms);
+    const found = { origin: url.origin, ...way };
     this.#found.add(found);
     return found;
   }
@@ -143,10 +147,10 @@ export class Outbound {
     const { signal } = journey;
     const { found } = journey.call;
     const known = journey.sent === 0 && found?.origin === url.origin && this.#found.has(found);
-    const addresses = known ? found.addresses : await this.#check(url, signal, journey.timeouts.connect_ms);
+    const way = known ? found : await this.#check(url, signal, journey.timeouts.connect_ms);
     const giveBack = await this.#slots.take(url.hostname, signal);
     try {
-      const line = await this.#line(url, addresses, journey);
+      const line = await this.#line(url, way, journey);
       const exchange = this.#begin(sent, journey, line);
       void exchange.over.then(giveBack);
       return exchange;
@@ -157,10 +161,11 @@ export class Outbound {
   }
 
   /** First a connection, then leave to send: the other way round, what was allowed would be sent when its time is over. */
-  async #line(url: URL, addresses: readonly Address[], journey: Journey): Promise<Line> {
+  async #line(url: URL, { addresses, through_proxy }: Way, journey: Journey): Promise<Line> {
     const { signal, timeouts, call, sent } = journey;
+    const checked = { addresses, through_proxy, connect_ms: timeouts.connect_ms };
     for (;;) {
-      const line = this.#lines.take(url, { addresses, connect_ms: timeouts.connect_ms }, journey.repeated);
+      const line = this.#lines.take(url, checked, journey.repeated);
       try {
         await line.open(signal);
         await call.admit?.({ url, sent, signal });
@@ -196,8 +201,10 @@ export class Outbound {
   }
 
   /** An address needs no resolver, and so no waiting. */
-  #check(url: URL, signal: AbortSignal, ms: number): ReturnType<Guard["check"]> {
-    const checking = this.#guard.check(url);
+  #check(url: URL, signal: AbortSignal, ms: number): Promise<Way> {
+    const checking = this.#parts.proxy
+      ? this.#guard.checkWithProxy(url)
+      : this.#guard.check(url).then((addresses) => ({ addresses, through_proxy: false }));
     if (isIP(hostOf(url))) return checking;
     const late = () => new TidemarkError("UpstreamDown", `No address was found for ${url.hostname} within ${ms} ms.`);
     return withinTime(checking, { clock: this.#parts.clock, ms, late, signal });

@@ -4,7 +4,9 @@ import { buildConnector } from "undici";
 import type { Clock } from "../clock.ts";
 import { TidemarkError } from "../errors.ts";
 import { plainAddress } from "./address.ts";
+import { codeOf } from "./failure.ts";
 import type { Address } from "./guard.ts";
+import { type NamedProxy, secured, tunnelled } from "./proxy.ts";
 import { timeLimit } from "./time-limit.ts";
 
 export interface ConnectorParts {
@@ -13,11 +15,13 @@ export interface ConnectorParts {
   checkAddress(address: string, host: string): void;
   /** A certificate to trust in the place of the usual ones. */
   ca?: string;
+  proxy?: NamedProxy;
 }
 
 export interface Connecting {
   /** All of them checked, for the call that wants the connection. */
   addresses: readonly Address[];
+  through_proxy: boolean;
   connect_ms: number;
   /** Nobody wants it any more. */
   signal: AbortSignal;
@@ -32,17 +36,18 @@ export function makeConnector(parts: ConnectorParts): (wanted: Connecting) => bu
   const secure = buildConnector({ timeout: 0, allowH2: false, ...(parts.ca === undefined ? {} : { ca: parts.ca }) });
   return (wanted) => (options, callback) => {
     const { addresses, connect_ms, signal } = wanted;
+    const proxy = wanted.through_proxy ? parts.proxy : undefined;
     const host = options.hostname.replace(/^\[|\]$/g, "");
+    const port = Number(options.port || (options.protocol === "https:" ? 443 : 80));
     const socket = connectTcp({
-      host,
-      port: Number(options.port || (options.protocol === "https:" ? 443 : 80)),
-      lookup: lookupAmong(addresses),
+      ...(proxy ? { host: proxy.host, port: proxy.port } : { host, port, lookup: lookupAmong(addresses) }),
       autoSelectFamily: true,
       keepAlive: true,
       keepAliveInitialDelay: 60_000,
       noDelay: true,
     });
-    const giveUp = (what: string) => () => end(new TidemarkError("UpstreamDown", `${host} ${what}.`), null);
+    const called = proxy ? `The proxy on the way to ${host}` : host;
+    const giveUp = (what: string) => () => end(new TidemarkError("UpstreamDown", `${called} ${what}.`), null);
     const unwanted = giveUp("is no longer called");
     const lift = timeLimit(parts.clock, connect_ms, giveUp(`did not accept a connection within ${connect_ms} ms`));
     let over = false;
@@ -55,17 +60,30 @@ export function makeConnector(parts: ConnectorParts): (wanted: Connecting) => bu
       callback(...result);
     };
     signal.addEventListener("abort", unwanted, { once: true });
-    socket.on("error", (error) => end(error, null));
-    socket.once("connect", () => {
+    socket.on("error", (error) => end(proxy ? proxyDown(host, error) : error, null));
+    socket.once("connect", async () => {
       try {
-        checkReached(parts, socket, host, addresses);
+        const reached = proxy ? await throughProxy(socket, proxy, host, port) : socket;
+        if (!proxy) checkReached(parts, socket, host, addresses);
+        if (options.protocol !== "https:") return end(null, reached);
+        secure({ ...options, httpSocket: reached }, end);
       } catch (error) {
-        return end(error as Error, null);
+        end(error as Error, null);
       }
-      if (options.protocol !== "https:") return end(null, socket);
-      secure({ ...options, httpSocket: socket }, end);
     });
   };
+
+  async function throughProxy(socket: Socket, proxy: NamedProxy, host: string, port: number): Promise<Socket> {
+    const way = await secured(socket, proxy, parts.ca);
+    await tunnelled(way, proxy, host, port);
+    return way;
+  }
+}
+
+function proxyDown(host: string, cause: Error): TidemarkError {
+  return new TidemarkError("UpstreamDown", `The proxy on the way to ${host} could not be reached (${codeOf(cause)}).`, {
+    cause,
+  });
 }
 
 function checkReached(parts: ConnectorParts, socket: Socket, host: string, addresses: readonly Address[]): void {

@@ -2,14 +2,21 @@
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import { networkInterfaces } from "node:os";
-import { TidemarkError } from "../errors.ts";
+import { hasCode, TidemarkError } from "../errors.ts";
 import { plainAddress, readAllowance, specialUse } from "./address.ts";
 import { isForHttp } from "./ports.ts";
+import { checkFarName } from "./proxy.ts";
 import { checkTarget, hostOf, portOf } from "./target.ts";
 
 export interface Address {
   address: string;
   family: 4 | 6;
+}
+
+/** Where a call goes: to addresses that were checked, or to the proxy. */
+export interface Way {
+  addresses: readonly Address[];
+  through_proxy: boolean;
 }
 
 export interface GuardParts {
@@ -54,9 +61,23 @@ export class Guard {
     return addresses;
   }
 
+  /**
+   * The same where there is a proxy for the open Internet. What is private, and allowed, is near and called directly; what has no
+   * address here may have one there.
+   */
+  async checkWithProxy(url: URL): Promise<Way> {
+    const addresses = await this.check(url).catch((thrown: unknown) => {
+      if (!hasCode(thrown, "UpstreamDown")) throw thrown;
+      checkFarName(hostOf(url));
+      return [];
+    });
+    const near = addresses.length > 0 && addresses.every(({ address }) => this.#useOf(address) !== null);
+    return { addresses, through_proxy: !near };
+  }
+
   /** Throws when this address must not be called; `host` is what led to it. */
   checkAddress(address: string, host: string): void {
-    const what = this.#allows(address) ? null : (specialUse(address) ?? this.#ownUse(address));
+    const what = this.#allows(address) ? null : this.#useOf(address);
     if (what === null) return;
     const shown = plainAddress(address) ?? "something";
     const leads = shown === host ? `${host} is` : `${host} leads to ${shown}, which is`;
@@ -65,6 +86,10 @@ export class Guard {
       `${leads} not an address of the open Internet (${what}), so it is not called. If it is meant, TIDEMARK_ALLOW_PRIVATE=${shown} allows it.`,
       { details: { host, address: shown, what } },
     );
+  }
+
+  #useOf(address: string): string | null {
+    return specialUse(address) ?? this.#ownUse(address);
   }
 
   /** A call to our own public address does not pass the firewall in front of it. */

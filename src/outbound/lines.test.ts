@@ -9,7 +9,11 @@ beforeEach(() => {
 });
 afterEach(() => lines.close());
 
-const address = (text: string) => ({ addresses: [{ address: text, family: 4 as const }], connect_ms: 1000 });
+const address = (text: string, through_proxy = false) => ({
+  addresses: [{ address: text, family: 4 as const }],
+  through_proxy,
+  connect_ms: 1000,
+});
 const here = address("192.0.2.1");
 const one = new URL("http://a.example/");
 const other_port = new URL("http://a.example:8080/");
@@ -41,6 +45,7 @@ it.each([
   ["of another host", new URL("http://b.example/"), here, false],
   ["to an address that was not checked for this call", one, address("192.0.2.2"), false],
   ["when a new one is wanted", one, here, true],
+  ["that leads there directly to a call that goes through the proxy", one, address("192.0.2.1", true), false],
 ])("does not hand out one %s", (_, url, checked, fresh) => {
   const line = used(lines.take(one, here, false));
   expect(lines.take(url, checked, fresh)).not.toBe(line);

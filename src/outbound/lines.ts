@@ -163,4 +163,8 @@ export class Lines {
   }
 }
 
-const isChecked = (line: Line, { addresses }: Checked): boolean => isAmong(line.socket?.remoteAddress ?? "", addresses);
+/** Whom the proxy reached for an earlier call cannot be seen from here; that it may be called was checked for this one. */
+function isChecked(line: Line, { addresses, through_proxy }: Checked): boolean {
+  if (through_proxy || line.checked.through_proxy) return through_proxy === line.checked.through_proxy;
+  return isAmong(line.socket?.remoteAddress ?? "", addresses);
+}

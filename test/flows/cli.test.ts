@@ -8,6 +8,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
 import { testDatabase } from "../postgres.ts";
+import { closeAll, proxyTo } from "./outbound-rig.ts";
 import { finished, type Running, tidemark } from "./processes.ts";
 
 const source = ["--source", fileURLToPath(new URL("./pages.mjs", import.meta.url))];
@@ -31,6 +32,7 @@ afterEach(async () => {
     running.signal("SIGKILL");
     await running.ended;
   }
+  await closeAll();
 });
 
 function start(words: string[], settings: Record<string, string>): Running {
@@ -51,7 +53,8 @@ describe("on the embedded database", () => {
   it("a second terminal follows, sees it pulled, and the first one stops in good order", {
     timeout: 90_000,
   }, async () => {
-    const mine = { ...settings(), TIDEMARK_CONTACT: "https://corp.example/who" };
+    const proxy = await proxyTo((upstream.address() as AddressInfo).port);
+    const mine = { ...settings(), TIDEMARK_CONTACT: "https://corp.example/who", TIDEMARK_PROXY: proxy.url };
     const up = start(["up", ...source], mine);
     await up.says("Stop:    Ctrl-C");
     const follow = await finished(["follow", "pages", page], mine);
@@ -65,6 +68,10 @@ describe("on the embedded database", () => {
       next: { why: "every 1h" },
       cursor: { pulls: 1 },
     });
+    // Nothing of this machine answers there but the proxy.
+    expect(await finished(["follow", "pages", "http://93.184.216.34/far"], mine)).toMatchObject({ code: 0, err: "" });
+    await up.says("http://93.184.216.34/far is fresh after");
+    expect(proxy.asked).toEqual([{ target: "93.184.216.34:80", authorization: undefined }]);
     expect(await finished(["follow", "pages", "nonsense"], mine)).toMatchObject({
       code: 2,
       err: 'tidemark: "nonsense" is not an address.\n',

@@ -30,7 +30,11 @@ beforeAll(async () => {
 afterAll(() => new Promise((resolve) => server.close(resolve)));
 
 const check = (tokens: string[], url = github_url, allow_private = ["127.0.0.1"]) =>
-  checkGitHub({ github_tokens: { "github.com": tokens }, github_url: url, allow_private }, realClock, "1.2.3");
+  checkGitHub(
+    { github_tokens: { "github.com": tokens }, github_url: url, allow_private, proxy: null },
+    realClock,
+    "1.2.3",
+  );
 
 it.each([
   ["good", "yes", "works: 4990 of 5000 points are left this hour."],
@@ -62,6 +66,10 @@ it("says why a server could not be reached", async () => {
 });
 
 it("says what is missing where there is no token", async () => {
-  const [finding] = await checkGitHub({ github_tokens: {}, github_url, allow_private: [] }, realClock, "1.2.3");
+  const [finding] = await checkGitHub(
+    { github_tokens: {}, github_url, allow_private: [], proxy: null },
+    realClock,
+    "1.2.3",
+  );
   expect(finding!.sentence).toContain("GITHUB_TOKENS is not set");
 });

@@ -34,7 +34,7 @@ describe("what was found ahead of a call", () => {
     const resolve = async (name: string) => [v4(name === "good.example" ? "127.0.0.1" : "10.0.0.1")];
     const guarded = client({ allow_private: ["127.0.0.1"], resolve });
     const bad = `http://bad.example:${server.port}/`;
-    const forged = { origin: new URL(bad).origin, addresses: [v4("127.0.0.1")] };
+    const forged = { origin: new URL(bad).origin, addresses: [v4("127.0.0.1")], through_proxy: false };
     const other = await guarded.find(`http://good.example:${server.port}/`, signal);
     for (const found of [forged, other])
       expect(await failureOf(guarded.call(bad, { found }))).toMatchObject({ code: "OutboundForbidden" });

@@ -1,4 +1,4 @@
-/** A certificate for secure.example and other.example that signs itself, with its key: for tests alone, trusted by nobody. */
+/** A certificate for secure.example, other.example and 127.0.0.1 that signs itself, with its key: for tests alone, trusted by nobody. */
 
 export const key = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgnTVuWi82fxVGL5sd
@@ -9,14 +9,14 @@ Tw7CY474KderLxJwltT665rIJFStmZcy9WZgDKTO21kTMLjThSZ346/X
 
 /** Valid from 2000 to 2100. */
 export const certificate = `-----BEGIN CERTIFICATE-----
-MIIBkjCCATigAwIBAgIUDUNTu1hqMXh8lWUj2LipjPK+o78wCgYIKoZIzj0EAwIw
+MIIBlzCCAT6gAwIBAgIUZjvgLa7xozPPP53O6ftwlg+/MqAwCgYIKoZIzj0EAwIw
 GTEXMBUGA1UEAwwOc2VjdXJlLmV4YW1wbGUwIBcNMDAwMTAxMDAwMDAwWhgPMjEw
 MDAxMDEwMDAwMDBaMBkxFzAVBgNVBAMMDnNlY3VyZS5leGFtcGxlMFkwEwYHKoZI
 zj0CAQYIKoZIzj0DAQcDQgAETu19LpVSUufSpI3iI9IEpcEgWv05tU8OwmOO+CnX
-qy8ScJbU+uuayCRUrZmXMvVmYAykzttZEzC404Umd+Ov16NcMFowKAYDVR0RBCEw
-H4IOc2VjdXJlLmV4YW1wbGWCDW90aGVyLmV4YW1wbGUwDwYDVR0TAQH/BAUwAwEB
-/zAdBgNVHQ4EFgQUl93GjRaglVPb/KQxodGAQmFYe7MwCgYIKoZIzj0EAwIDSAAw
-RQIgcmT+GK4YcIAqQVVPOmZSRh2uQyMm/l4ghmc0ILWfjU8CIQDKmikxv8yLxVKm
-JjZ3zcDk20oF/dW8zxFUl4lVC2sIcQ==
+qy8ScJbU+uuayCRUrZmXMvVmYAykzttZEzC404Umd+Ov16NiMGAwLgYDVR0RBCcw
+JYIOc2VjdXJlLmV4YW1wbGWCDW90aGVyLmV4YW1wbGWHBH8AAAEwDwYDVR0TAQH/
+BAUwAwEB/zAdBgNVHQ4EFgQUl93GjRaglVPb/KQxodGAQmFYe7MwCgYIKoZIzj0E
+AwIDRwAwRAIgD63mAGeFIsffmP9e2lDNWkUcXS8o+rpoyvVGa/+KduoCIAL4T8IE
+zVmy4qAs2fnEX8+sPOpYVReD3Wg3wqff+C2M
 -----END CERTIFICATE-----
 `;

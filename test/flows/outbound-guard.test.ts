@@ -120,7 +120,8 @@ describe("a connection", () => {
     checked: string[],
   ) => {
     const listening = await rawServer(() => undefined);
-    const wanted = { addresses: checked.map(v4), connect_ms: 10_000, signal: new AbortController().signal };
+    const { signal } = new AbortController();
+    const wanted = { addresses: checked.map(v4), through_proxy: false, connect_ms: 10_000, signal };
     const connect = makeConnector({ clock: realClock, checkAddress })(wanted);
     const error = await new Promise<Error | null>((resolve) => {
       connect({ hostname: "127.0.0.1", protocol, port: String(listening.port) }, (...[thrown]) => resolve(thrown));

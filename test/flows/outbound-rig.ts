@@ -1,6 +1,8 @@
 /** Real servers on loopback for the outbound client: of HTTP, and of whatever bytes a test likes. */
 import { createServer, type IncomingMessage, type RequestListener } from "node:http";
-import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from "node:net";
+import { createServer as createSecureServer, type ServerOptions as SecureServerOptions } from "node:https";
+import { type AddressInfo, connect, createServer as createTcpServer, type Server, type Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import { type Clock, realClock } from "../../src/clock.ts";
 import type { TidemarkError } from "../../src/errors.ts";
 import { Outbound, type OutboundParts } from "../../src/outbound/client.ts";
@@ -64,6 +66,34 @@ export async function rawServer(answer: (socket: Socket, n: number) => void): Pr
     });
   });
   return opened(server, "127.0.0.1");
+}
+
+/** What a proxy was asked for. */
+export interface Asked {
+  target: string;
+  authorization: string | undefined;
+}
+
+/** A real proxy that leads every name to `port` here; with a certificate, one that is spoken to through TLS. */
+export async function proxyTo(port: number, tls?: SecureServerOptions): Promise<{ url: string; asked: Asked[] }> {
+  const asked: Asked[] = [];
+  const server = tls ? createSecureServer(tls) : createServer();
+  server.on("connect", (request: IncomingMessage, socket: Duplex) => {
+    asked.push({ target: request.url!, authorization: request.headers["proxy-authorization"] });
+    const behind: Socket = connect(port, "127.0.0.1", () => {
+      socket.write("HTTP/1.1 200 Connection established\r\nVia: 1.1 test\r\n\r\n");
+      socket.pipe(behind).pipe(socket);
+    });
+    for (const [one, other] of [
+      [socket, behind],
+      [behind, socket],
+    ] as const) {
+      one.on("error", () => undefined);
+      one.on("close", () => other.destroy());
+    }
+  });
+  const { url } = await opened(server, "127.0.0.1");
+  return { url: tls ? url.replace("http:", "https:") : url, asked };
 }
 
 /** A client that may call loopback, unless the test says otherwise. */
