@@ -1,5 +1,5 @@
 /** The right to work on a resource until a time: claim, renew and hand back, one statement each. */
-import sql from "sql-template-tag";
+import sql, { type Sql } from "sql-template-tag";
 import type { Queryable } from "../store/db.ts";
 
 /** A claimed resource with all that a pull needs to begin. */
@@ -83,10 +83,11 @@ export interface Held {
 export async function renew(db: Queryable, held: Held[], ttl_ms: number): Promise<Set<bigint>> {
   const sorted = inOrder(held);
   const { rows } = await db.query<{ resource_id: bigint }>(sql`
+    with ours as materialized (${locked(sorted)})
     update tidemark.due d
        set lease_until = tidemark.now() + ${ttl_ms}::float8 * interval '1 millisecond'
-      from unnest(${sorted.map((h) => h.resource_id)}::bigint[], ${sorted.map((h) => h.lease_no)}::bigint[]) as h(resource_id, lease_no)
-     where d.resource_id = h.resource_id and d.lease_no = h.lease_no and coalesce(d.lease_until > tidemark.now(), false)
+      from ours
+     where d.resource_id = ours.resource_id and coalesce(d.lease_until > tidemark.now(), false)
     returning d.resource_id`);
   return new Set(rows.map((r) => r.resource_id));
 }
@@ -96,13 +97,22 @@ export async function handBack(db: Queryable, held: Held[], after_ms = 0): Promi
   if (held.length === 0) return 0;
   const sorted = inOrder(held);
   const { count } = await db.query(sql`
+    with ours as materialized (${locked(sorted)})
     update tidemark.due d
        set lease_until = null, worker_id = null,
            due_at = greatest(tidemark.now() + ${after_ms}::float8 * interval '1 millisecond', d.not_before)
-      from unnest(${sorted.map((h) => h.resource_id)}::bigint[], ${sorted.map((h) => h.lease_no)}::bigint[]) as h(resource_id, lease_no)
-     where d.resource_id = h.resource_id and d.lease_no = h.lease_no and coalesce(d.lease_until, '-infinity') > '-infinity'`);
+      from ours
+     where d.resource_id = ours.resource_id and coalesce(d.lease_until, '-infinity') > '-infinity'`);
   return count;
 }
+
+/** Before they are changed: an update alone takes them as they lie where it reads a small table from end to end, and meets a commit in a circle. */
+const locked = (sorted: Held[]): Sql => sql`
+  select d.resource_id
+    from tidemark.due d
+    join unnest(${sorted.map((h) => h.resource_id)}::bigint[], ${sorted.map((h) => h.lease_no)}::bigint[]) as h(resource_id, lease_no)
+      on d.resource_id = h.resource_id and d.lease_no = h.lease_no
+   order by d.resource_id for update of d`;
 
 /** The order in which everyone locks due rows. */
 export function inOrder<T extends { resource_id: bigint }>(rows: T[]): T[] {

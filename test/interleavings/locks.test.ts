@@ -1,9 +1,9 @@
 /** Commits, listings and people's verbs that meet on the same rows, on a real PostgreSQL: nobody waits in a circle. */
 import sql from "sql-template-tag";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { Lease } from "../../src/engine/lease.ts";
+import { handBack, type Lease, renew } from "../../src/engine/lease.ts";
 import { makeResources } from "../../src/engine/resources.ts";
-import { follow, pause, refresh, resume, unfollow } from "../../src/index.ts";
+import { type Db, follow, pause, refresh, resume, unfollow } from "../../src/index.ts";
 import { toyKind, toySource, words } from "../sql/toy.ts";
 import { blocks, letGo, Session, stopAt } from "./session.ts";
 import { Workbench } from "./workbench.ts";
@@ -50,6 +50,27 @@ describe("what meets on the same rows", () => {
     await blocks(bench.db, second);
     stop.open();
     expect((await Promise.all([first, second])).map((r) => r.committed)).toEqual([true, true]);
+  });
+
+  it.each([
+    ["renewed", (db: Db, all: Lease[]) => renew(db, all, 30_000)],
+    ["handed back", (db: Db, all: Lease[]) => handBack(db, all)],
+  ])("leases that are %s are locked in the order that everybody keeps, wherever their rows lie", async (_, verb) => {
+    const { a, b } = await bench.claimAll();
+    // From now on the first row lies behind the second one.
+    await bench.db.query(
+      sql`update tidemark.due set failures = failures where resource_id = ${a!.resource_id}::bigint`,
+    );
+    await bench.db.query(sql`analyze tidemark.due`);
+    const other = await Session.begin(bench.db);
+    const lock = (lease: Lease) =>
+      other.tx.query(sql`select lane_id from tidemark.due where resource_id = ${lease.resource_id}::bigint for update`);
+    await lock(a!);
+    const changing = verb(bench.db, [b!, a!]);
+    await blocks(bench.db, changing);
+    await lock(b!);
+    await other.commit();
+    await changing;
   });
 
   it("forty commits that all speak of each other succeed without a deadlock", async () => {
