@@ -605,12 +605,12 @@ create table nuget.package (
   any_key text,
   stable2_key text,
   any2_key text,
-  package_types text[] not null,
   search tsvector not null,
   constraint package_pkey PRIMARY KEY (feed_id, lower_id)
 ) with (fillfactor=90);
 comment on table nuget.package is 'Each package with its newest versions for the four kinds of clients, and what a search finds it by.';
 comment on column nuget.package.stable_key is 'The newest listed release without SemVer 2; any_key counts prereleases, stable2_key and any2_key SemVer 2.';
+comment on column nuget.package.search is 'Words: of the id (i/), of tags and title (t/), package types (y/), and the stems of what is said of it.';
 CREATE INDEX package_newest ON nuget.package USING btree (feed_id, ticks DESC) WHERE (any2_key IS NOT NULL);
 CREATE INDEX package_owner ON nuget.package USING btree (resource_id);
 CREATE INDEX package_search ON nuget.package USING gin (search) WHERE (any2_key IS NOT NULL);

@@ -8,13 +8,19 @@ export interface Feed {
   url: string;
   content_url: string | null;
   fresh_at: string | null;
+  /** How far its public cursor is, and whether events wait: where none do, nothing changes without moving it. */
+  position: bigint | null;
+  pending: boolean;
 }
 
 /** The feed that was followed first, or the one asked for. */
 export async function readFeed(read: Queryable, feed_id: bigint | null): Promise<Feed | null> {
   const { rows } = await read.query<Feed>(sql`
-    select f.feed_id, f.url, f.content_url, d.fresh_at
-      from nuget.feed f join tidemark.due d on d.resource_id = f.feed_id
+    select f.feed_id, f.url, f.content_url, d.fresh_at, t.position,
+           exists (select 1 from tidemark.message m where m.origin_id = f.feed_id and m.parked_at is null and m.position is not null) as pending
+      from nuget.feed f
+      join tidemark.due d on d.resource_id = f.feed_id
+      left join tidemark.tidemark t on t.resource_id = f.feed_id
      where ${feed_id}::bigint is null or f.feed_id = ${feed_id}::bigint
      order by f.feed_id limit 1`);
   return rows[0] ?? null;

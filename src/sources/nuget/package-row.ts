@@ -23,20 +23,22 @@ const top = (condition: Sql): Sql => sql`
 
 const wordsText = ({ id }: PackageEvent): string =>
   wordsOf(id)
-    .map((word, n) => `${quoted(word)}:${n + 1}A`)
+    .map((word) => quoted(`i/${word}`))
     .join(" ");
 
 /** One statement for the packages of all pulls that commit together: their statements one by one took most of a commit. */
 export const packageRow = together<PackageEvent>(async (tx, all) => {
   await tx.query(sql`
     insert into nuget.package as p (feed_id, lower_id, resource_id, id, id_ticks, ticks, stable_key, any_key, stable2_key, any2_key,
-                                    package_types, search)
+                                    search)
     select g.feed_id, g.lower_id, g.resource_id, n.id, n.id_ticks, greatest(g.ticks, o.ticks),
-           k.stable_key, k.any_key, k.stable2_key, k.any2_key, coalesce(v.package_types, '{}'),
-           n.words || setweight(to_tsvector('simple', concat_ws(' ', v.details ->> 'title',
-               (select string_agg(left(t, 100), ' ') from jsonb_array_elements_text(v.details -> 'tags') t))), 'B')
-             || setweight(to_tsvector('english', concat_ws(' ', v.details ->> 'summary', left(v.details ->> 'description', 4000),
-                                                           v.details ->> 'authors')), 'C')
+           k.stable_key, k.any_key, k.stable2_key, k.any2_key,
+           n.words || array_to_tsvector(array(
+               select 't/' || l from unnest(tsvector_to_array(to_tsvector('simple', concat_ws(' ', v.details ->> 'title',
+                 (select string_agg(left(t, 100), ' ') from jsonb_array_elements_text(v.details -> 'tags') t))))) l))
+             || array_to_tsvector(array(select distinct 'y/' || lower(t) from unnest(v.package_types) t))
+             || strip(to_tsvector('english', concat_ws(' ', v.details ->> 'summary', left(v.details ->> 'description', 4000),
+                                                       v.details ->> 'authors')))
       from unnest(${all.map((p) => p.feed_id)}::bigint[], ${all.map((p) => p.lower_id)}::text[], ${all.map((p) => p.resource_id)}::bigint[],
                   ${all.map((p) => p.id)}::text[], ${all.map((p) => p.ticks)}::bigint[], ${all.map(wordsText)}::text[])
            as g(feed_id, lower_id, resource_id, id, ticks, words)
@@ -51,8 +53,10 @@ export const packageRow = together<PackageEvent>(async (tx, all) => {
         where o.feed_id = g.feed_id and o.lower_id = g.lower_id limit 1) o on true
      cross join lateral (
        select case when o.id_ticks > g.ticks then o.id else g.id end as id, greatest(o.id_ticks, g.ticks) as id_ticks,
-              case when o.id_ticks > g.ticks then ts_filter(o.search, '{a}') else g.words::tsvector end as words) n
+              case when o.id_ticks > g.ticks
+                   then array_to_tsvector(array(select l from unnest(tsvector_to_array(o.search)) l where starts_with(l, 'i/')))
+                   else g.words::tsvector end as words) n
     on conflict (feed_id, lower_id) do update
        set id = excluded.id, id_ticks = excluded.id_ticks, ticks = excluded.ticks, stable_key = excluded.stable_key, any_key = excluded.any_key,
-           stable2_key = excluded.stable2_key, any2_key = excluded.any2_key, package_types = excluded.package_types, search = excluded.search`);
+           stable2_key = excluded.stable2_key, any2_key = excluded.any2_key, search = excluded.search`);
 });

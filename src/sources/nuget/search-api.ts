@@ -5,8 +5,29 @@ import { json } from "./answers.ts";
 import type { Hive, Places } from "./documents.ts";
 import { type Feed, readVersions } from "./feed-rows.ts";
 import { lowerId } from "./package-id.ts";
-import { readPrerelease, readSearch, readSemVer2 } from "./search-request.ts";
+import { readPrerelease, readSearch, readSemVer2, type SearchRequest } from "./search-request.ts";
 import { complete, countFound, type Found, search } from "./search-rows.ts";
+
+const REMEMBERED_MOST = 100;
+
+/** Counting all packages of a large feed takes longer than showing the newest of them: it is done once for each place of the public cursor. */
+class Totals {
+  readonly #known = new Map<string, { position: bigint; total: number }>();
+
+  async of(read: Queryable, feed: Feed, request: SearchRequest): Promise<number> {
+    const { feed_id, position, pending } = feed;
+    // Words are counted each time; and while events wait, packages change and the cursor does not move.
+    if (request.terms.length > 0 || request.package_type !== null || position === null || pending)
+      return countFound(read, feed_id, request);
+    const key = `${feed_id} ${request.prerelease} ${request.semver2}`;
+    const known = this.#known.get(key);
+    if (known?.position === position) return known.total;
+    const total = await countFound(read, feed_id, request);
+    if (this.#known.size >= REMEMBERED_MOST) this.#known.clear();
+    this.#known.set(key, { position, total });
+    return total;
+  }
+}
 
 export function searchRoutes(
   app: Hono,
@@ -15,11 +36,13 @@ export function searchRoutes(
   feedOf: (c: Request) => Promise<Feed>,
   placesOf: (c: Request) => Places,
 ): void {
+  const totals = new Totals();
+
   app.get(`${v3}/search`, async (c) => {
     const feed = await feedOf(c);
     const request = readSearch((name) => c.req.query(name));
     const [totalHits, found] = await Promise.all([
-      countFound(read, feed.feed_id, request),
+      totals.of(read, feed, request),
       request.take === 0 ? [] : search(read, feed.feed_id, request),
     ]);
     return json({ totalHits, data: found.map((one) => foundDocument(placesOf(c), request.semver2, one)) }, feed);
@@ -37,7 +60,7 @@ export function searchRoutes(
     const asked = readSearch(given);
     const request = { ...asked, terms: asked.terms.map((term) => ({ ...term, field: "id" as const })) };
     const [totalHits, data] = await Promise.all([
-      countFound(read, feed.feed_id, request),
+      totals.of(read, feed, request),
       request.take === 0 ? [] : complete(read, feed.feed_id, request),
     ]);
     return json({ totalHits, data }, feed);

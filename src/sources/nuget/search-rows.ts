@@ -1,12 +1,9 @@
-/** Searching the packages of a feed: by id first, then by what is said of them. */
+/** Searching the packages of a feed: by id first, then by tags, then by what is said of them. */
 import sql, { empty, join, raw, type Sql } from "sql-template-tag";
 import type { Queryable } from "tidemark";
 import type { Details } from "./leaf.ts";
 import { quoted } from "./package-row.ts";
 import type { SearchRequest, Term } from "./search-request.ts";
-
-/** So many are ranked; of a word that more packages have, those whose id begins with it are always among them. */
-const RANKED_MOST = 2_000;
 
 export interface Found {
   id: string;
@@ -21,75 +18,107 @@ export interface Found {
 const newestOf = ({ prerelease, semver2 }: Pick<SearchRequest, "prerelease" | "semver2">): Sql =>
   raw(`p.${prerelease ? "any" : "stable"}${semver2 ? "2" : ""}_key`);
 
-/** The beginning of a word, and where it may be. */
-const lexeme = (word: string, where: string): string => `${quoted(word)}:*${where}`;
+/** The beginning of a word in one of its places: of the id, or of tags and title. */
+const begins = (place: "i" | "t", word: string): Sql => sql`${`${quoted(`${place}/${word}`)}:*`}::tsquery`;
+const stems = (word: string): Sql => sql`plainto_tsquery('english', ${word})`;
 
-function queryOf({ field, word }: Term): Sql {
-  const as = (where: string) => sql`${lexeme(word, where)}::tsquery`;
+/** Where a word may stand, better places first: in the id; in tags or title, too; anywhere. */
+const LEVELS = 3;
+
+function queryOf({ field, word }: Term, level: number): Sql {
   switch (field) {
     case "id":
     case "packageid":
-      return as("A");
+      return begins("i", word);
     case "tags":
-      return as("B");
+      return begins("t", word);
     case "text":
-      return sql`(plainto_tsquery('simple', ${word}) || plainto_tsquery('english', ${word}))`;
+      return sql`(${begins("t", word)} || ${stems(word)})`;
     case "any":
-      return sql`(${as("AB")} || plainto_tsquery('english', ${word}))`;
+      if (level === 1) return begins("i", word);
+      return sql`(${begins("i", word)} || ${begins("t", word)} ${level === 2 ? empty : sql`|| ${stems(word)}`})`;
   }
 }
 
-function matching(feed_id: bigint, request: SearchRequest): Sql {
-  const { terms, package_type } = request;
-  const exact = terms.filter((term) => term.field === "packageid").map((term) => term.word);
-  return sql`p.feed_id = ${feed_id}::bigint and p.any2_key is not null and ${newestOf(request)} is not null
-    ${terms.length > 0 ? sql`and p.search @@ (${join(terms.map(queryOf), " && ")})` : empty}
-    ${exact.length > 0 ? sql`and p.lower_id = any(${exact}::text[])` : empty}
-    ${package_type === null ? empty : sql`and ${package_type} = any(array(select lower(t) from unnest(p.package_types) t))`}`;
+/** Everything that was asked for, with words in such places; null where nothing in particular was. */
+function wordsQuery({ terms, package_type }: SearchRequest, level: number): Sql | null {
+  const parts = terms.map((term) => queryOf(term, level));
+  if (package_type !== null) parts.push(sql`${quoted(`y/${package_type}`)}::tsquery`);
+  return parts.length === 0 ? null : sql`(${join(parts, " && ")})`;
 }
 
+function matching(feed_id: bigint, request: SearchRequest, query: Sql | null): Sql {
+  const exact = request.terms.filter((term) => term.field === "packageid").map((term) => term.word);
+  return sql`p.feed_id = ${feed_id}::bigint and p.any2_key is not null and ${newestOf(request)} is not null
+    ${query ? sql`and p.search @@ ${query}` : empty}
+    ${exact.length > 0 ? sql`and p.lower_id = any(${exact}::text[])` : empty}`;
+}
+
+/** Of more matches than these the database's estimate is told: nobody can page through so many, and counting them takes longer than finding them. */
+export const COUNTED_MOST = 10_000;
+
+/** How many packages match. */
 export async function countFound(read: Queryable, feed_id: bigint, request: SearchRequest): Promise<number> {
-  const { rows } = await read.query<{ n: number }>(
-    sql`select count(p.lower_id)::int as n from nuget.package p where ${matching(feed_id, request)}`,
-  );
+  const query = wordsQuery(request, LEVELS);
+  const all = sql`from nuget.package p where ${matching(feed_id, request, query)}`;
+  if (query) {
+    const { rows } = await read.query<{ "QUERY PLAN": { Plan: { "Plan Rows": number } }[] }>(
+      sql`explain (format json) select p.lower_id ${all}`,
+    );
+    const estimate = rows[0]!["QUERY PLAN"][0]!.Plan["Plan Rows"];
+    if (estimate > COUNTED_MOST) return estimate;
+  }
+  const { rows } = await read.query<{ n: number }>(sql`select count(p.lower_id)::int as n ${all}`);
   return rows[0]!.n;
 }
 
-/** The ids that match, best first: the id itself, ids that begin with it, then by where the words are. */
-function ranked(feed_id: bigint, request: SearchRequest): Sql {
-  const { terms, skip, take } = request;
-  const where = matching(feed_id, request);
-  if (terms.length === 0)
-    return sql`select p.feed_id, p.lower_id, ${newestOf(request)} as version_key, row_number() over (order by p.ticks desc, p.lower_id) as n
-                 from nuget.package p where ${where} order by p.ticks desc, p.lower_id limit ${take}::int offset ${skip}::int`;
+interface Ranked {
+  lower_id: string;
+  version_key: string;
+}
+
+/** Of nothing in particular the newest come first; otherwise the id itself, ids that begin with it, and short ones. */
+function inOrder({ terms }: SearchRequest): Sql {
+  if (terms.length === 0) return sql`p.ticks desc, p.lower_id`;
   const whole = terms.map(({ word }) => word).join(" ");
   const beginning = whole.replace(/[\\%_]/g, "\\$&");
-  return sql`
-    select p.feed_id, p.lower_id, ${newestOf(request)} as version_key,
-           row_number() over (order by p.lower_id = ${whole} desc, p.lower_id like ${`${beginning}.%`} desc, p.lower_id like ${`${beginning}%`} desc,
-                                       case when p.lower_id like ${`${beginning}%`} then length(p.lower_id) end,
-                                       ts_rank('{0, 0.2, 0.6, 1}', p.search, q.query, 1) desc, length(p.lower_id), p.lower_id) as n
-      from (
-        (select p.lower_id from nuget.package p
-          where ${where} and p.lower_id >= ${whole} and p.lower_id < ${`${whole}\u{10ffff}`} order by p.lower_id limit ${RANKED_MOST}::int)
-        union
-        (select p.lower_id from nuget.package p where ${where} limit ${RANKED_MOST}::int)) c
-      join nuget.package p on p.feed_id = ${feed_id}::bigint and p.lower_id = c.lower_id
-     cross join (select ${join(terms.map(queryOf), " && ")} as query) q
-     order by n limit ${take}::int offset ${skip}::int`;
+  return sql`p.lower_id = ${whole} desc, p.lower_id like ${`${beginning}.%`} desc, p.lower_id like ${`${beginning}%`} desc,
+             length(p.lower_id), p.lower_id`;
 }
+
+/** The packages that match, best first: level by level, and no further than is asked for. */
+async function ranked(read: Queryable, feed_id: bigint, request: SearchRequest): Promise<Ranked[]> {
+  const { terms, skip, take } = request;
+  const levels = terms.some(({ field }) => field === "any") ? LEVELS : 1;
+  const found: Ranked[] = [];
+  for (let level = 1; level <= levels && found.length < skip + take; level += 1) {
+    const wanted = wordsQuery(request, level);
+    // What a better level has was found there.
+    const query = level === 1 ? wanted : sql`(${wanted} && !!${wordsQuery(request, level - 1)})`;
+    const { rows } = await read.query<Ranked>(sql`
+      select p.lower_id, ${newestOf(request)} as version_key from nuget.package p where ${matching(feed_id, request, query)}
+       order by ${inOrder(request)} limit ${skip + take - found.length}::int`);
+    found.push(...rows);
+  }
+  return found.slice(skip);
+}
+
+const listOf = (found: Ranked[]): Sql =>
+  sql`unnest(${found.map((one) => one.lower_id)}::text[], ${found.map((one) => one.version_key)}::text[]) with ordinality as r(lower_id, version_key, n)`;
 
 export async function search(read: Queryable, feed_id: bigint, request: SearchRequest): Promise<Found[]> {
   const { prerelease, semver2 } = request;
+  const found = await ranked(read, feed_id, request);
+  if (found.length === 0) return [];
   const { rows } = await read.query<Found>(sql`
     select p.id, p.lower_id, v.full_version, v.package_types, v.details, l.versions
-      from (${ranked(feed_id, request)}) r
-      join nuget.package p on p.feed_id = r.feed_id and p.lower_id = r.lower_id
-      join nuget.version v on v.feed_id = r.feed_id and v.lower_id = r.lower_id and v.version_key = r.version_key
+      from ${listOf(found)}
+      join nuget.package p on p.feed_id = ${feed_id}::bigint and p.lower_id = r.lower_id
+      join nuget.version v on v.feed_id = ${feed_id}::bigint and v.lower_id = r.lower_id and v.version_key = r.version_key
      cross join lateral (
        select jsonb_agg(jsonb_build_object('full_version', o.full_version, 'version_key', o.version_key) order by o.sort_key) as versions
          from nuget.version o
-        where o.feed_id = r.feed_id and o.lower_id = r.lower_id and not o.deleted and o.listed
+        where o.feed_id = ${feed_id}::bigint and o.lower_id = r.lower_id and not o.deleted and o.listed
           and (${prerelease} or not o.prerelease) and (${semver2} or not o.semver2)) l
      order by r.n`);
   return rows;
@@ -97,7 +126,9 @@ export async function search(read: Queryable, feed_id: bigint, request: SearchRe
 
 /** Ids for whoever types one. */
 export async function complete(read: Queryable, feed_id: bigint, request: SearchRequest): Promise<string[]> {
+  const found = await ranked(read, feed_id, request);
+  if (found.length === 0) return [];
   const { rows } = await read.query<{ id: string }>(sql`
-    select p.id from (${ranked(feed_id, request)}) r join nuget.package p on p.feed_id = r.feed_id and p.lower_id = r.lower_id order by r.n`);
+    select p.id from ${listOf(found)} join nuget.package p on p.feed_id = ${feed_id}::bigint and p.lower_id = r.lower_id order by r.n`);
   return rows.map((row) => row.id);
 }

@@ -1,7 +1,7 @@
 /** The tables of this source. */
 import { migrationsBeside, table } from "tidemark";
 
-export const migrations = migrationsBeside(import.meta.url, "packages");
+export const migrations = migrationsBeside(import.meta.url, "packages", "search");
 
 export const feeds = table("nuget.feed", {
   columns: { feed_id: "bigint", url: "text", catalog_url: "text", content_url: "text", checked_ms: "bigint" },
