@@ -2,10 +2,17 @@
 
 create schema tidemark;
 
+create schema github_issues;
+comment on schema github_issues is 'Issues of repositories of GitHub, to be found by words and by meaning.';
+
 create schema go_modules;
 comment on schema go_modules is 'Go modules in repositories of GitHub, for a feed such as index.golang.org.';
 
 create schema nuget;
+
+create schema repositories;
+
+create schema web;
 
 CREATE OR REPLACE FUNCTION tidemark.now()
  RETURNS timestamp with time zone
@@ -27,6 +34,20 @@ AS $function$
   $function$;
 comment on function tidemark.has_room(in_lane integer) is 'Whether a lane has no bound, or room below it: a glance, which the claim repeats behind the lane''s lock.';
 
+CREATE OR REPLACE FUNCTION github_issues.words(text text)
+ RETURNS tsvector
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$ select to_tsvector('pg_catalog.english', translate(text, './\_:@#=-()[]{}<>`', '                  ')) $function$;
+comment on function github_issues.words(text text) is 'The words of a text, identifiers in their parts.';
+
+CREATE OR REPLACE FUNCTION github_issues.query(text text)
+ RETURNS tsquery
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$ select coalesce((select string_agg(quote_literal(u.lexeme), ' & ')::tsquery from unnest(github_issues.words(text)) u), ''::tsquery) $function$;
+comment on function github_issues.query(text text) is 'All words of a text.';
+
 CREATE OR REPLACE FUNCTION go_modules.repository_left()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -36,6 +57,28 @@ begin
   return null;
 end $function$;
 comment on function go_modules.repository_left() is 'Versions outlive their repository, so that the feed never shrinks: they are only no longer available.';
+
+CREATE OR REPLACE FUNCTION web.findable(g web.guestbook)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+RETURN (((g).content_hash IS NOT NULL) AND (NOT (g).noindex) AND (((g).canonical IS NULL) OR (NOT (EXISTS (SELECT 1 FROM web.guestbook t WHERE ((t.host_id = (findable.g).host_id) AND (t.path = (findable.g).canonical) AND (t.page_id <> (findable.g).page_id) AND (t.content_hash IS NOT NULL) AND (NOT t.noindex) AND ((t.canonical IS NULL) OR (t.canonical = t.path))))))) AND (NOT (EXISTS (SELECT 1 FROM web.guestbook o WHERE ((o.host_id = (findable.g).host_id) AND (o.content_hash = (findable.g).content_hash) AND (o.page_id < (findable.g).page_id) AND (NOT o.noindex) AND ((o.canonical IS NULL) OR (o.canonical = o.path)))))));
+
+CREATE OR REPLACE FUNCTION web.words_of(tags integer[], texts text[], page_text text)
+ RETURNS tsvector
+ LANGUAGE sql
+ STABLE
+RETURN (SELECT (((setweight(to_tsvector('english'::regconfig, COALESCE("left"(string_agg(x.content, ' '::text ORDER BY x.n) FILTER (WHERE (t.weight = 'A'::"char")), 20000), ''::text)), 'A'::"char") || setweight(to_tsvector('english'::regconfig, COALESCE("left"(string_agg(x.content, ' '::text ORDER BY x.n) FILTER (WHERE (t.weight = 'B'::"char")), 50000), ''::text)), 'B'::"char")) || setweight(to_tsvector('english'::regconfig, COALESCE("left"(string_agg(x.content, ' '::text ORDER BY x.n) FILTER (WHERE (t.weight = 'C'::"char")), 50000), ''::text)), 'C'::"char")) || setweight(to_tsvector('english'::regconfig, COALESCE("left"(concat_ws(' '::text, words_of.page_text, string_agg(x.content, ' '::text ORDER BY x.n) FILTER (WHERE (t.weight = 'D'::"char"))), 400000), ''::text)), 'D'::"char")) FROM (UNNEST(words_of.tags, words_of.texts) WITH ORDINALITY x(tag_id, content, n) JOIN web.tag t ON ((t.tag_id = x.tag_id))) WHERE (x.tag_id <> 23));
+
+CREATE OR REPLACE FUNCTION web.forget_pages()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  delete from web.content c using old_pages o where c.page_id = o.page_id;
+  delete from web.search s using old_pages o where s.domain64 = o.domain64 and s.page_id = o.page_id;
+  return null;
+end $function$;
 
 create table tidemark.migration (
   owner text not null,
@@ -430,6 +473,140 @@ create table tidemark.freshness (
 comment on table tidemark.freshness is 'Noted once a minute by whoever keeps house, for seven days: what the dashboard draws.';
 comment on column tidemark.freshness.fresh_percent is 'Null while nothing is followed.';
 
+create table github_issues.repository (
+  resource_id bigint not null,
+  host text not null,
+  node_id text not null,
+  name text not null,
+  is_private boolean not null,
+  is_archived boolean not null,
+  is_disabled boolean not null,
+  has_issues boolean not null,
+  is_hidden boolean not null,
+  seen_by text,
+  issues integer not null,
+  newest text not null,
+  initialised_at timestamptz,
+  constraint repository_pkey PRIMARY KEY (resource_id),
+  constraint repository_host_node_id_key UNIQUE (host, node_id)
+);
+comment on table github_issues.repository is 'A repository, by the id that it keeps when it is renamed or transferred.';
+comment on column github_issues.repository.is_hidden is 'Nobody of us sees it any more: nothing of it is shown.';
+comment on column github_issues.repository.issues is 'How many issues GitHub counted last.';
+comment on column github_issues.repository.newest is 'What its newest issues looked like when it was last read to the end.';
+comment on column github_issues.repository.initialised_at is 'When its past had been read for the first time; null before.';
+CREATE INDEX repository_by_name ON github_issues.repository USING btree (lower(name), host);
+
+create table github_issues.issue (
+  resource_id bigint not null,
+  number integer not null,
+  node_id text not null,
+  title text not null,
+  body text not null,
+  state text not null,
+  state_reason text,
+  author text,
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  closed_at timestamptz,
+  label_ids text[] not null,
+  comments integer not null,
+  comments_after text,
+  labels_after text,
+  reactions integer default 0 not null,
+  search tsvector generated always as ((setweight(github_issues.words(title), 'A'::"char") || setweight(github_issues.words(body), 'B'::"char"))) stored not null,
+  constraint issue_pkey PRIMARY KEY (resource_id, number)
+);
+comment on column github_issues.issue.comments is 'How many comments GitHub counted.';
+comment on column github_issues.issue.comments_after is 'Behind which the comments that are not mirrored yet begin; empty is the beginning, null that none is missing.';
+comment on column github_issues.issue.reactions is 'As a sweep counted them.';
+CREATE INDEX issue_by_author ON github_issues.issue USING btree (lower(author));
+CREATE INDEX issue_by_creation ON github_issues.issue USING btree (resource_id, created_at);
+CREATE INDEX issue_by_update ON github_issues.issue USING btree (resource_id, updated_at DESC, number);
+CREATE INDEX issue_labels ON github_issues.issue USING gin (label_ids);
+CREATE INDEX issue_newest ON github_issues.issue USING btree (updated_at DESC, resource_id, number);
+CREATE INDEX issue_search ON github_issues.issue USING gin (search);
+CREATE INDEX issue_unread ON github_issues.issue USING btree (resource_id, number) WHERE ((comments_after IS NOT NULL) OR (labels_after IS NOT NULL));
+
+create table github_issues.comment (
+  comment_id text not null,
+  resource_id bigint not null,
+  number integer not null,
+  author text,
+  association text,
+  body text not null,
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  search tsvector generated always as (github_issues.words(body)) stored not null,
+  constraint comment_pkey PRIMARY KEY (comment_id)
+);
+CREATE INDEX comment_by_issue ON github_issues.comment USING btree (resource_id, number, created_at);
+CREATE INDEX comment_search ON github_issues.comment USING gin (search);
+
+create table github_issues.label (
+  label_id text not null,
+  resource_id bigint not null,
+  name text not null,
+  color text,
+  constraint label_pkey PRIMARY KEY (label_id)
+);
+CREATE INDEX label_by_name ON github_issues.label USING btree (lower(name));
+CREATE INDEX label_by_resource ON github_issues.label USING btree (resource_id);
+
+create table github_issues.passage (
+  resource_id bigint not null,
+  number integer not null,
+  tokens_most integer not null,
+  part integer not null,
+  hash text collate "C" not null,
+  tokens integer not null,
+  text text not null,
+  written_at timestamptz default tidemark.now() not null,
+  constraint passage_pkey PRIMARY KEY (resource_id, number, tokens_most, part)
+);
+comment on table github_issues.passage is 'A part of an issue as a model reads it: its title, and as much of the rest as fits.';
+CREATE INDEX passage_by_hash ON github_issues.passage USING btree (hash);
+CREATE INDEX passage_written ON github_issues.passage USING btree (written_at);
+
+create table github_issues.generation (
+  generation integer generated always as identity not null,
+  model text not null,
+  tokens_most integer not null,
+  dimensions integer,
+  created_at timestamptz default tidemark.now() not null,
+  completed_at timestamptz,
+  retired_at timestamptz,
+  constraint generation_pkey PRIMARY KEY (generation),
+  constraint generation_model_tokens_most_key UNIQUE (model, tokens_most)
+);
+comment on table github_issues.generation is 'Vectors of one model; those of two are never compared.';
+
+create table github_issues.vector (
+  generation integer not null,
+  hash text collate "C" not null,
+  vector real[] not null,
+  code bytea not null,
+  written_at timestamptz default tidemark.now() not null,
+  constraint vector_pkey PRIMARY KEY (generation, hash)
+);
+comment on column github_issues.vector.code is 'The same in whole numbers from -127 to 127, for comparing many.';
+CREATE INDEX vector_written ON github_issues.vector USING btree (generation, written_at);
+
+create table github_issues.unembedded (
+  generation integer not null,
+  hash text collate "C" not null,
+  resource_id bigint not null,
+  number integer not null,
+  tokens integer not null,
+  tries integer default 0 not null,
+  retry_at timestamptz default '-infinity'::timestamp with time zone not null,
+  reason text,
+  constraint unembedded_pkey PRIMARY KEY (generation, hash)
+);
+comment on table github_issues.unembedded is 'Texts that have no vector of this generation yet, known by what they say and not by when they were written.';
+CREATE INDEX unembedded_by_resource ON github_issues.unembedded USING btree (resource_id);
+CREATE INDEX unembedded_next ON github_issues.unembedded USING btree (generation, retry_at, resource_id);
+
 create table go_modules.repository (
   resource_id bigint not null,
   host text not null,
@@ -614,6 +791,231 @@ comment on column nuget.package.search is 'Words: of the id (i/), of tags and ti
 CREATE INDEX package_newest ON nuget.package USING btree (feed_id, ticks DESC) WHERE (any2_key IS NOT NULL);
 CREATE INDEX package_owner ON nuget.package USING btree (resource_id);
 CREATE INDEX package_search ON nuget.package USING gin (search) WHERE (any2_key IS NOT NULL);
+
+create table repositories.repository (
+  resource_id bigint not null,
+  key text collate "C" not null,
+  state text not null,
+  reason text,
+  moved_to text collate "C",
+  head_oid text,
+  head_ref text,
+  head_at timestamptz,
+  commit_oid text,
+  analyser integer,
+  analysed_at timestamptz,
+  constraint repository_pkey PRIMARY KEY (resource_id),
+  constraint repository_key_key UNIQUE (key)
+);
+comment on table repositories.repository is 'Each repository that was asked for: what became of it, where its HEAD was seen last, and which commit its newest analysis is of.';
+comment on column repositories.repository.state is 'seen, empty, hidden (gone or private: nothing of it is shown), forbidden (by law), moved, or refused (too large).';
+comment on column repositories.repository.head_at is 'When HEAD was found at another commit than before.';
+CREATE INDEX repository_moved ON repositories.repository USING btree (moved_to) WHERE (moved_to IS NOT NULL);
+CREATE INDEX repository_recent ON repositories.repository USING btree (analysed_at DESC, key) WHERE ((analysed_at IS NOT NULL) AND (state = 'seen'::text));
+
+create table repositories.analysis (
+  resource_id bigint not null,
+  commit_oid text not null,
+  analyser integer not null,
+  analysed_at timestamptz not null,
+  head_ref text,
+  pack_bytes bigint not null,
+  ms integer not null,
+  report jsonb not null,
+  constraint analysis_pkey PRIMARY KEY (resource_id, commit_oid, analyser)
+);
+comment on table repositories.analysis is 'What was found in one commit by one version of the analyser; the newest few of each repository are kept.';
+CREATE INDEX analysis_newest ON repositories.analysis USING btree (resource_id, analysed_at DESC);
+
+create table web.scheme (
+  scheme_id smallint not null,
+  scheme text not null,
+  constraint scheme_pkey PRIMARY KEY (scheme_id),
+  constraint scheme_scheme_key UNIQUE (scheme)
+);
+
+create table web.content_type (
+  content_type_id integer generated by default as identity not null,
+  content_type text not null,
+  constraint content_type_pkey PRIMARY KEY (content_type_id),
+  constraint content_type_content_type_key UNIQUE (content_type)
+);
+comment on table web.content_type is 'Types without their parameters; those that servers send beyond the first ones get numbers from 100.';
+
+create table web.tag (
+  tag_id integer not null,
+  weight "char" not null,
+  tag text not null,
+  constraint tag_pkey PRIMARY KEY (tag_id),
+  constraint tag_tag_key UNIQUE (tag),
+  constraint tag_weight_check CHECK ((weight = ANY (ARRAY['A'::"char", 'B'::"char", 'C'::"char", 'D'::"char"])))
+);
+comment on table web.tag is 'Where a text stood in its page, and how much that weighs in a search.';
+
+create table web.tld (
+  tld_id smallint not null,
+  retired boolean default false not null,
+  tld text collate "C" not null,
+  constraint tld_pkey PRIMARY KEY (tld_id),
+  constraint tld_tld_key UNIQUE (tld),
+  constraint domain64_tld CHECK (((tld_id >= 1) AND (tld_id <= 255)))
+);
+comment on table web.tld is 'Numbers of domain64. None is ever given to another name: what is not wanted any more is retired.';
+
+create table web.domain (
+  domain_no integer not null,
+  tld_id smallint not null,
+  retired boolean default false not null,
+  domain text collate "C" not null,
+  constraint domain_pkey PRIMARY KEY (tld_id, domain_no),
+  constraint domain_tld_id_domain_key UNIQUE (tld_id, domain),
+  constraint domain64_domain CHECK (((domain_no >= 1) AND (domain_no <= 16777215))),
+  constraint domain_tld_id_fkey FOREIGN KEY (tld_id) REFERENCES web.tld(tld_id)
+);
+
+create table web.subdomain (
+  domain_no integer not null,
+  subdomain_no integer not null,
+  tld_id smallint not null,
+  retired boolean default false not null,
+  subdomain text collate "C" not null,
+  constraint subdomain_pkey PRIMARY KEY (tld_id, domain_no, subdomain_no),
+  constraint subdomain_tld_id_domain_no_subdomain_key UNIQUE (tld_id, domain_no, subdomain),
+  constraint domain64_subdomain CHECK (((subdomain_no >= 0) AND (subdomain_no <= 16777215))),
+  constraint subdomain_tld_id_domain_no_fkey FOREIGN KEY (tld_id, domain_no) REFERENCES web.domain(tld_id, domain_no)
+);
+
+create table web.partition (
+  from_no bigint not null,
+  until_no bigint,
+  tld_id smallint not null,
+  name text not null,
+  constraint partition_pkey PRIMARY KEY (name)
+);
+comment on table web.partition is 'Parts of web.search: which domain64 numbers are in each; until_no is the first that is not, null where none is beyond.';
+
+create table web.host (
+  host_id integer generated by default as identity not null,
+  delay_ms integer default 0 not null,
+  resource_id bigint not null,
+  domain64 bigint not null,
+  robots_at timestamptz,
+  robots_until timestamptz default '-infinity'::timestamp with time zone not null,
+  robots_down_at timestamptz,
+  recheck_after bigint,
+  crawl_delay_ms integer,
+  known integer default 0 not null,
+  fetched integer default 0 not null,
+  refused integer default 0 not null,
+  robots_status smallint,
+  scheme_id smallint default 1 not null,
+  host text collate "C" not null,
+  robots text,
+  constraint host_pkey PRIMARY KEY (host_id),
+  constraint host_host_key UNIQUE (host),
+  constraint host_resource_id_key UNIQUE (resource_id),
+  constraint host_scheme_id_fkey FOREIGN KEY (scheme_id) REFERENCES web.scheme(scheme_id)
+);
+comment on table web.host is 'Hosts that are crawled, with what their robots.txt says.';
+comment on column web.host.recheck_after is 'Pages up to this one were looked at again under new rules; null when there is nothing to look at.';
+comment on column web.host.refused is 'URLs that were not taken in because of a cap: the crawl is partial.';
+CREATE INDEX host_by_number ON web.host USING btree (domain64);
+
+create table web.guestbook (
+  page_id bigint generated by default as identity not null,
+  resource_id bigint not null,
+  domain64 bigint not null,
+  last_modified timestamptz,
+  last_fetched timestamptz,
+  last_changed timestamptz,
+  next_fetch timestamptz not null,
+  hinted_at timestamptz,
+  host_id integer not null,
+  content_type_id integer default 1 not null,
+  content_length integer default 0 not null,
+  interval_s integer not null,
+  scheme_id smallint default 1 not null,
+  status smallint default 0 not null,
+  failures smallint default 0 not null,
+  depth smallint default 0 not null,
+  extractor smallint default 0 not null,
+  unchanged smallint default 0 not null,
+  noindex boolean default false not null,
+  path text collate "C" not null,
+  etag text,
+  modified text,
+  canonical text collate "C",
+  reason text,
+  content_hash bytea,
+  constraint guestbook_pkey PRIMARY KEY (page_id),
+  constraint guestbook_host_id_path_key UNIQUE (host_id, path),
+  constraint guestbook_content_type_id_fkey FOREIGN KEY (content_type_id) REFERENCES web.content_type(content_type_id),
+  constraint guestbook_scheme_id_fkey FOREIGN KEY (scheme_id) REFERENCES web.scheme(scheme_id)
+) with (fillfactor=80);
+comment on table web.guestbook is 'Every URL known of the followed hosts: when it was visited, what came, and when it is visited next.';
+comment on column web.guestbook.last_fetched is 'When its server was last asked and its content was true, also where that had not changed.';
+comment on column web.guestbook.hinted_at is 'The newest lastmod that a sitemap gave.';
+comment on column web.guestbook.unchanged is 'Visits in a row that found nothing new.';
+comment on column web.guestbook.modified is 'Last-Modified as it was sent, to be sent back.';
+comment on column web.guestbook.reason is 'Why it cannot be found, or why the last visit failed.';
+comment on column web.guestbook.content_hash is 'Of the text that was extracted, by tag; null where nothing is stored.';
+CREATE INDEX guestbook_canonical ON web.guestbook USING btree (host_id, canonical) WHERE (canonical IS NOT NULL);
+CREATE INDEX guestbook_due ON web.guestbook USING btree (resource_id, next_fetch, page_id);
+CREATE INDEX guestbook_same ON web.guestbook USING btree (host_id, content_hash) WHERE (content_hash IS NOT NULL);
+CREATE TRIGGER forget_pages AFTER DELETE ON web.guestbook REFERENCING OLD TABLE AS old_pages FOR EACH STATEMENT EXECUTE FUNCTION web.forget_pages();
+
+create table web.shape (
+  resource_id bigint not null,
+  shape bigint not null,
+  urls integer not null,
+  constraint shape_pkey PRIMARY KEY (resource_id, shape)
+);
+comment on table web.shape is 'How many URLs were taken in that look alike but for numbers and queries: traps are bounded by it.';
+
+create table web.sitemap (
+  sitemap_id bigint generated by default as identity not null,
+  resource_id bigint not null,
+  next_fetch timestamptz not null,
+  last_fetched timestamptz,
+  urls integer default 0 not null,
+  status smallint default 0 not null,
+  depth smallint not null,
+  failures smallint default 0 not null,
+  url text collate "C" not null,
+  etag text,
+  modified text,
+  constraint sitemap_pkey PRIMARY KEY (sitemap_id),
+  constraint sitemap_resource_id_url_key UNIQUE (resource_id, url)
+);
+
+create table web.content (
+  page_id bigint not null,
+  resource_id bigint not null,
+  tags integer[] not null,
+  texts text[] not null,
+  constraint content_pkey PRIMARY KEY (page_id)
+);
+comment on table web.content is 'What pages say, text by text with the tag of each: all that search is made of. web.raw_content shows it row by row.';
+
+create view web.raw_content as
+ SELECT c.page_id AS host_path,
+    x.n AS id,
+    t.tag,
+    x.content
+   FROM web.content c
+     CROSS JOIN LATERAL UNNEST(c.tags, c.texts) WITH ORDINALITY x(tag_id, content, n)
+     JOIN web.tag t ON t.tag_id = x.tag_id;
+
+create table web.search (
+  domain64 bigint not null,
+  page_id bigint not null,
+  part integer not null,
+  words tsvector not null,
+  constraint search_pkey PRIMARY KEY (domain64, page_id, part)
+) partition by RANGE (domain64);
+comment on table web.search is 'One weighted text vector per page, and per page of a PDF; made of web.content alone, and can be made again.';
+comment on column web.search.part is '0, or the number of a page in a PDF.';
+CREATE INDEX search_words ON ONLY web.search USING gin (words) WITH (fastupdate=off);
 
 CREATE OR REPLACE FUNCTION tidemark.budget_at(b tidemark.budget, moment timestamp with time zone)
  RETURNS tidemark.budget
@@ -1282,3 +1684,104 @@ begin
     '<', '\u003c'), '>', '\u003e'), '&', '\u0026'), U&'\2028', '\u2028'), U&'\2029', '\u2029');
 end $function$;
 comment on function go_modules.index_line(path text, version text, at timestamp with time zone) is 'A line of the index.';
+
+CREATE OR REPLACE FUNCTION web.index_pages(ids bigint[])
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+declare
+  written int;
+begin
+  with g as (
+    select p as g, web.findable(p) as findable from web.guestbook p where p.page_id = any(ids)
+  ), parts as (
+    select (g.g).domain64, (g.g).page_id, p.part, web.words_of(c.tags, c.texts, p.page_text) as words
+      from g join web.content c on c.page_id = (g.g).page_id
+     cross join lateral (
+       select 0 as part, null as page_text where not (23 = any(c.tags))
+       union all
+       select row_number() over (order by x.n)::int, x.content from unnest(c.tags, c.texts) with ordinality as x(tag_id, content, n) where x.tag_id = 23) p
+     where g.findable
+  ), made as (
+    insert into web.search as s (domain64, page_id, part, words)
+    select domain64, page_id, part, words from parts
+    on conflict (domain64, page_id, part) do update set words = excluded.words where s.words is distinct from excluded.words
+    returning 1
+  ), dropped as (
+    delete from web.search s using g
+     where s.domain64 = (g.g).domain64 and s.page_id = (g.g).page_id
+       and not exists (select 1 from parts p where p.page_id = s.page_id and p.part = s.part)
+    returning 1
+  )
+  select (select count(*) from made) + (select count(*) from dropped) into written;
+  return written;
+end $function$;
+
+CREATE OR REPLACE FUNCTION web.discover(of_resource bigint, paths text[], schemes integer[], depths integer[], shapes bigint[], shape_most integer[], due timestamp with time zone[], hints timestamp with time zone[], pages_most integer, first_interval_s integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+declare
+  h web.host;
+  new_urls int;
+  taken_urls int;
+begin
+  select (t).* into h from web.host t where t.resource_id = of_resource for update;
+  with given as (
+    select u.path, min(u.scheme) as scheme, min(u.depth) as depth, min(u.shape) as shape, min(u.most) as most, min(u.due) as due, max(u.hint) as hint, min(u.n) as n
+      from unnest(paths, schemes, depths, shapes, shape_most, due, hints) with ordinality as u(path, scheme, depth, shape, most, due, hint, n)
+     group by u.path
+  ), unknown as (
+    select g.path, g.scheme, g.depth, g.shape, g.most, g.due, g.hint, g.n from given g
+     where not exists (select 1 from web.guestbook p where p.host_id = h.host_id and p.path = g.path)
+  ), alike as (
+    select k.path, k.scheme, k.depth, k.shape, k.due, k.hint, k.n,
+           k.shape is null or coalesce(s.urls, 0) + row_number() over (partition by k.shape order by k.n) <= k.most as fits
+      from unknown k left join web.shape s on s.resource_id = of_resource and s.shape = k.shape
+  ), numbered as (
+    select a.path, a.scheme, a.depth, a.shape, a.due, a.hint, a.n, row_number() over (order by a.n) as place from alike a where a.fits
+  ), made as (
+    insert into web.guestbook (resource_id, domain64, next_fetch, hinted_at, host_id, interval_s, scheme_id, depth, path)
+    select of_resource, h.domain64, coalesce(n.due, tidemark.now()), n.hint, h.host_id, first_interval_s, n.scheme, n.depth, n.path
+      from numbered n where h.known + n.place <= pages_most order by n.n
+    on conflict (host_id, path) do nothing
+    returning path
+  ), counted as (
+    insert into web.shape as s (resource_id, shape, urls)
+    select of_resource, n.shape, count(*) from made m join numbered n on n.path = m.path where n.shape is not null group by n.shape
+    on conflict (resource_id, shape) do update set urls = s.urls + excluded.urls
+    returning 1
+  )
+  select (select count(*) from unknown), (select count(*) from made) + 0 * (select count(*) from counted) into new_urls, taken_urls;
+  if new_urls > 0 then
+    update web.host t set known = t.known + taken_urls, refused = t.refused + new_urls - taken_urls where t.resource_id = of_resource;
+  end if;
+  return taken_urls;
+end $function$;
+
+CREATE OR REPLACE FUNCTION web.make_host(of_resource bigint, of_host text, of_tld text, of_domain text, of_subdomain text, of_scheme integer)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  d web.domain;
+  no int;
+begin
+  select (t).* into d from web.domain t join web.tld l on l.tld_id = t.tld_id where l.tld = of_tld and t.domain = of_domain for update of t;
+  if not found then
+    raise exception 'the domain %.% has no number', of_domain, of_tld;
+  end if;
+  if of_subdomain = '' then
+    no := 0;
+  else
+    select s.subdomain_no into no from web.subdomain s where (s.tld_id, s.domain_no, s.subdomain) = (d.tld_id, d.domain_no, of_subdomain);
+    if not found then
+      -- Also above what is retired: no number is ever given twice.
+      select coalesce(max(s.subdomain_no), 0) + 1 into no from web.subdomain s where (s.tld_id, s.domain_no) = (d.tld_id, d.domain_no);
+      insert into web.subdomain (tld_id, domain_no, subdomain_no, subdomain) values (d.tld_id, d.domain_no, no, of_subdomain);
+    end if;
+  end if;
+  insert into web.host (resource_id, domain64, host, scheme_id)
+  values (of_resource, (d.tld_id::bigint << 56) | (d.domain_no::bigint << 32) | (no::bigint << 8), of_host, of_scheme)
+  on conflict (host) do update set resource_id = excluded.resource_id;
+end $function$;

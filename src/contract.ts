@@ -175,7 +175,10 @@ export interface FetchRequest {
   /** Statuses that are answers to this call and would be failures elsewhere: a robots.txt may be refused (403) or broken (500). */
   answers?: readonly number[];
   timeout_ms?: number;
+  /** Of the body, 32 MiB unless said. */
   bytes_max?: number;
+  /** The body of a 200 goes into this new file, for what is too large to be held; then the answer has no bytes. */
+  save_to?: string;
 }
 
 export interface Answer {
@@ -239,6 +242,8 @@ export interface Context {
   read: Queryable;
   viewed(source: string, ref: Ref): void;
   touch(source: string, ref: Ref): Promise<void>;
+  /** Follows what a person asked for, if it is not followed yet, and has it pulled before what is routine. */
+  follow(source: string, text: string): Promise<void>;
   /** Puts a message into the mailbox of a resource that is there; false where there is none. */
   post(source: string, post: Post): Promise<boolean>;
   /** Calls outside of pulls, such as for a search, spending a share of an upstream that a source declares. */
@@ -253,6 +258,15 @@ export interface SourceMigrations {
   steps: { n: number; name: string; sql: string }[];
 }
 
+/** Settings of the engine that sources may use. */
+export interface SharedSettings {
+  github_url: string | null;
+  /** The server that makes vectors of texts; its address is null where there is none. */
+  embeddings?: { url: string | null; key: string | null; model: string | null };
+  /** The folder of what is kept in files, such as models. */
+  data?: string;
+}
+
 export interface Source {
   name: string;
   kinds: Record<string, Kind>;
@@ -261,7 +275,7 @@ export interface Source {
   /** Its own settings, read from TIDEMARK_<SOURCE>_<NAME>. */
   settings?: z.ZodObject;
   /** Called once, before anything else, with those settings as its schema read them, and with those of the engine that sources share. */
-  configure?(settings: Record<string, unknown>, shared: { github_url: string | null }): void;
+  configure?(settings: Record<string, unknown>, shared: SharedSettings): void;
   migrations?: SourceMigrations;
   /** What a person typed, as a resource; or a sentence that says what is wrong with it. */
   follow(text: string): Followed | string;

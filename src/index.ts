@@ -18,6 +18,7 @@ export type {
   Resource,
   Schedule,
   ScheduleFacts,
+  SharedSettings,
   Source,
   SourceMigrations,
   Unchanged,
@@ -26,10 +27,11 @@ export type {
 export { fresh, gone, kind, later, more, together } from "./contract.ts";
 export { type DescribedPath, describePaths } from "./described-paths.ts";
 export { adaptive, decay, every, type Tier } from "./engine/schedule.ts";
+export { type ResourceStatus, readResource } from "./engine/status.ts";
 export { follow, type Named, pause, refresh, resume, unfollow } from "./engine/verbs.ts";
 export { Worker } from "./engine/worker.ts";
 export type { WorkerParts, WorkerSettings } from "./engine/worker-parts.ts";
-export { catalogue, type ErrorCode, TidemarkError } from "./errors.ts";
+export { catalogue, type ErrorCode, hasCode, TidemarkError } from "./errors.ts";
 export { Events } from "./events.ts";
 export {
   askGitHub,
@@ -49,5 +51,7 @@ export { type GitHubOwner, type GitHubRepository, readGitHubName } from "./githu
 export { migrationsBeside } from "./migration-files.ts";
 export { type Feed, feed, type Publish, readFeed } from "./mirror/feed.ts";
 export { type ColumnType, type Drop, type Put, type Row, type Table, table, toJson } from "./mirror/table.ts";
+export { parseHttpDate } from "./outbound/http-date.ts";
 export type { Db, Queryable, Result, Tx } from "./store/db.ts";
 export { openStore } from "./store/open.ts";
+export { startThread } from "./store/thread.ts";

@@ -1,11 +1,18 @@
 /** Gives each source its own settings, checked by the schema that it declares. */
 import { type Config, sourcePrefix } from "./config.ts";
-import type { Source } from "./contract.ts";
+import type { SharedSettings, Source } from "./contract.ts";
 import { TidemarkError } from "./errors.ts";
 
+type Given = Pick<
+  Config,
+  "source_settings" | "github_url" | "embeddings_url" | "embeddings_key" | "embeddings_model" | "data"
+>;
+
 /** Hands every source what the environment says to it; all mistakes of all sources in one sentence. */
-export function configureSources(sources: Source[], config: Pick<Config, "source_settings" | "github_url">): void {
+export function configureSources(sources: Source[], config: Given): void {
   const mistakes: string[] = [];
+  const { github_url, embeddings_url: url, embeddings_key: key, embeddings_model: model, data } = config;
+  const shared: SharedSettings = { github_url, embeddings: { url, key, model }, data };
   for (const source of sources) {
     const given = config.source_settings[source.name] ?? {};
     const prefix = sourcePrefix(source.name);
@@ -15,7 +22,7 @@ export function configureSources(sources: Source[], config: Pick<Config, "source
       continue;
     }
     const parsed = source.settings.strict().safeParse(given);
-    if (parsed.success) source.configure?.(parsed.data, { github_url: config.github_url });
+    if (parsed.success) source.configure?.(parsed.data, shared);
     else
       for (const { code, path, message, ...issue } of parsed.error.issues) {
         const names = code === "unrecognized_keys" ? (issue as { keys: string[] }).keys : [path.join("_")];

@@ -1,7 +1,10 @@
 /** Everything that there is to see without a network and without keys: pretend upstreams on loopback, with life in them. */
 import { fillAcme, NAMED, OWNER, TOKEN } from "./acme.ts";
 import { Stage } from "./actions.ts";
+import { Embeddings, serveEmbeddings } from "./embeddings/server.ts";
 import { serveGitHub } from "./github/server.ts";
+import { issueActions } from "./issue-actions.ts";
+import { fillIssues, ISSUE_REPOSITORIES } from "./issue-story.ts";
 import { MoodyGitHub } from "./moods.ts";
 import { nugetActions } from "./nuget/actions.ts";
 import { fillContoso } from "./nuget/contoso.ts";
@@ -10,6 +13,7 @@ import { serveNuGet } from "./nuget/server.ts";
 const PUSH_EVERY_MS = 20_000;
 const SWEEP_EVERY = "30s";
 const LOOK_EVERY = "20s";
+const ISSUES_SWEEP = "2m";
 /** The same at each start, where it is free: its address is what is followed. */
 const NUGET_PORT = 8437;
 /** Where its database is unless TIDEMARK_DATA says. */
@@ -25,8 +29,13 @@ export async function startDemo(clock: Clock, given: Readonly<Record<string, str
   const now_ms = () => performance.timeOrigin + clock.elapsed_ms();
   const hub = new MoodyGitHub();
   const packages = fillContoso();
-  const stage = new Stage(hub, fillAcme(hub, now_ms()), now_ms, nugetActions(packages, now_ms));
+  const living = fillAcme(hub, now_ms());
+  fillIssues(hub, now_ms());
+  const embeddings = new Embeddings();
+  const actions = { ...nugetActions(packages, now_ms), ...issueActions(hub, embeddings, now_ms) };
+  const stage = new Stage(hub, living, now_ms, actions);
   const github = await serveGitHub(hub, now_ms);
+  const vectors = await serveEmbeddings(embeddings, now_ms);
   const nuget = await serveNuGet(packages, NUGET_PORT);
   const stop = new AbortController();
   const pushing = push(stage, clock, stop.signal);
@@ -40,11 +49,17 @@ export async function startDemo(clock: Clock, given: Readonly<Record<string, str
       DATABASE_URL: "",
       TIDEMARK_READ_URL: "",
       TIDEMARK_DATA: given.TIDEMARK_DATA || DEMO_DATA,
+      EMBEDDINGS_URL: vectors.url,
+      EMBEDDINGS_KEY: "",
+      EMBEDDINGS_MODEL: "hashing",
       TIDEMARK_GO_MODULES_EVERY: SWEEP_EVERY,
+      TIDEMARK_GITHUB_ISSUES_EVERY: SWEEP_EVERY,
+      TIDEMARK_GITHUB_ISSUES_SWEEP: ISSUES_SWEEP,
       TIDEMARK_NUGET_EVERY: LOOK_EVERY,
     },
     follows: [
       ...[OWNER, ...NAMED].map((name) => ({ source: "go-modules", key: `github.com/${name}` })),
+      ...ISSUE_REPOSITORIES.map((key) => ({ source: "github-issues", key })),
       { source: "nuget", key: `${nuget.url}/v3/index.json` },
     ],
     controls: stage,
@@ -55,12 +70,13 @@ export async function startDemo(clock: Clock, given: Readonly<Record<string, str
     ],
     tries: [
       ["the first modules of the index", "/go/index?limit=5"],
+      ["issues about crashes", "/issues/search?q=crash"],
       ["packages for JSON", "/nuget/v3/search?q=json"],
     ] as [string, string][],
     async close() {
       stop.abort();
       await pushing;
-      await Promise.all([github.close(), nuget.close()]);
+      await Promise.all([github.close(), vectors.close(), nuget.close()]);
     },
   };
 }

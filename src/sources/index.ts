@@ -1,6 +1,7 @@
 /** The list of sources that come with Tidemark: one line each. */
 import type { Source } from "tidemark";
+import githubIssues from "./github-issues/source.ts";
 import goModules from "./go-modules/source.ts";
 import nuget from "./nuget/source.ts";
 
-export const sources: Source[] = [goModules, nuget];
+export const sources: Source[] = [goModules, githubIssues, nuget];

@@ -1,8 +1,10 @@
 /** The pretend GitHub: answers calls as GitHub does, with its limits, its refusals and its bad days. */
 import { type ExecutionResult, execute, GraphQLError } from "graphql";
+import type { Asking } from "./answering.ts";
+import type { Issue } from "./issues.ts";
 import { type LimitOptions, Limits, standard } from "./limits.ts";
 import { type Price, priceOf } from "./points.ts";
-import { type Asking, fieldResolver, typeResolver } from "./resolvers.ts";
+import { fieldResolver, typeResolver } from "./resolvers.ts";
 import { check, githubSchema } from "./schema.ts";
 import { World } from "./world.ts";
 
@@ -31,8 +33,8 @@ export interface HubOptions {
   enterprise?: boolean;
   /** Answers those who show no token, too, which GitHub does not. */
   anonymous?: boolean;
-  /** How long a call takes, and how to wait for that. */
-  latency_ms?: number;
+  /** How long a call takes, each the same or by what it asks, and how to wait for that. */
+  latency_ms?: number | ((call: Call) => number);
   wait?(ms: number): Promise<void>;
 }
 
@@ -60,6 +62,8 @@ export class GitHub extends World {
   count = 0;
   /** How long GitHub needs for a repository, by its id; beyond ten seconds in all, a call times out. */
   readonly slow = new Map<string, number>();
+  /** Issues of which GitHub says less than there is, on a page with so many of them. */
+  cuts_short: (issue: Issue, wide: number) => boolean = () => false;
   /** Decides for each GraphQL call, numbered from 1, what goes wrong with it. */
   mischief: (no: number, query: string, variables: Record<string, unknown>) => Mischief | null = () => null;
 
@@ -86,7 +90,8 @@ export class GitHub extends World {
     if (wait_s !== null && this.#limited) return secondary(wait_s);
     limits.out += 1;
     try {
-      await this.#options.wait?.(this.#options.latency_ms ?? 0);
+      const { latency_ms = 0, wait } = this.#options;
+      await wait?.(typeof latency_ms === "number" ? latency_ms : latency_ms(call));
       if (path === "/graphql" && call.method === "POST") return this.#graphql(call, viewer, limits);
       return this.#rest(call, path, viewer, limits);
     } finally {
@@ -185,6 +190,7 @@ export class GitHub extends World {
       met: ({ id }) => {
         slow_ms += this.slow.get(id) ?? 0;
       },
+      cuts_short: this.cuts_short,
     };
     const { document } = check(query);
     const parts = { schema: githubSchema(), document, variableValues, contextValue, fieldResolver, typeResolver };

@@ -31,6 +31,7 @@ const CONNECTIONS = new Set([
   "labels",
   "languages",
   "comments",
+  "reactions",
 ]);
 
 export function priceOf(document: DocumentNode, variables: Record<string, unknown>): Price {

@@ -1,19 +1,19 @@
 /** Answers to the fields of GitHub's schema that are asked for; any other field says clearly that nobody answers it here. */
 import { GraphQLError, type GraphQLFieldResolver, type GraphQLTypeResolver } from "graphql";
-import { type GitObject, type Owner, peeled, type Repository, type World } from "./world.ts";
+import {
+  type Args,
+  type Asking,
+  iso,
+  notFound,
+  page,
+  readCursor,
+  type Typed,
+  typed,
+  writeCursor,
+} from "./answering.ts";
+import { issueAnswers, issuesOf, labelsOf, metIssue, PLAIN_ISSUES } from "./issue-answers.ts";
+import { type GitObject, type Owner, peeled, type Repository } from "./world.ts";
 
-/** Who asks, when, and what the query costs. */
-export interface Asking {
-  world: World;
-  viewer: string | null;
-  /** The number of this call; where GitHub promises no order, the order depends on it. */
-  no: number;
-  rate: { cost: number; limit: number; remaining: number; used: number; resetAt: string; nodeCount: number } | null;
-  /** Told of each repository that the answer speaks of. */
-  met(repository: Repository): void;
-}
-
-type Args = Record<string, unknown>;
 type Answers = Record<string, (of: never, args: Args, asking: Asking) => unknown>;
 
 interface Ref {
@@ -28,37 +28,6 @@ interface Blob {
   repository: Repository;
   text: string | null;
   oid: string;
-}
-
-/** A value with the name of its type, which is how interfaces are told apart. */
-const typed = <T extends object>(type: string, value: T) => ({ __typename: type, value });
-type Typed<T> = { value: T };
-
-const iso = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;
-
-const notFound = (message: string) => new GraphQLError(message, { extensions: { type: "NOT_FOUND" } });
-
-function page<T>(all: readonly T[], args: Args, cursorOf: (index: number) => string) {
-  const first = Number(args.first);
-  const begin = typeof args.after === "string" ? readCursor(args.after) : 0;
-  const nodes = all.slice(begin, begin + first);
-  const end = begin + nodes.length;
-  return {
-    totalCount: all.length,
-    nodes,
-    pageInfo: { hasNextPage: end < all.length, endCursor: nodes.length > 0 ? cursorOf(end) : null },
-  };
-}
-
-/** A cursor is the number of what came before it, as GitHub's are for refs. */
-const writeCursor = (end: number): string => Buffer.from(String(end)).toString("base64");
-
-function readCursor(text: string): number {
-  const end = Buffer.from(text, "base64").toString();
-  if (/^\d+$/.test(end)) return Number(end);
-  throw new GraphQLError(`\`${text}\` does not appear to be a valid cursor.`, {
-    extensions: { type: "INVALID_CURSOR_ARGUMENTS" },
-  });
 }
 
 interface Sorted {
@@ -143,6 +112,8 @@ function repositoriesOf({ value: owner }: Typed<Owner>, args: Args, asking: Aski
 function nodeOf(id: string, asking: Asking) {
   const found = visible(asking, asking.world.byId(id));
   if (found) return typed("Repository", found);
+  const met = asking.world.issueById(id);
+  if (met && visible(asking, asking.world.byId(met.shelf.repository))) return metIssue(met.shelf, met.issue);
   throw notFound(`Could not resolve to a node with the global id of '${id}'.`);
 }
 
@@ -155,6 +126,7 @@ const ownerFields: Answers = {
 const named = (get: (repository: Repository) => unknown) => (of: Typed<Repository>) => get(of.value);
 
 const answers: Record<string, Answers> = {
+  ...(issueAnswers as Record<string, Answers>),
   Query: {
     rateLimit: (_: never, _args, { rate }) => rate,
     viewer: (_: never, _args, { viewer }) => ({ login: viewer ?? "nobody" }),
@@ -190,6 +162,9 @@ const answers: Record<string, Answers> = {
     isDisabled: named((r) => r.isDisabled),
     isPrivate: named((r) => r.isPrivate),
     isEmpty: named((r) => r.head === null),
+    hasIssuesEnabled: named((r) => r.hasIssues),
+    issues: ({ value }: Typed<Repository>, args) => issuesOf(value, args),
+    labels: ({ value }: Typed<Repository>, args) => labelsOf(value, args),
     defaultBranchRef: named((r) => r.head && { repository: r, name: "main", prefix: "refs/heads/", object: r.head }),
     refs: ({ value: r }: Typed<Repository>, args, { no }) => {
       if (args.refPrefix !== "refs/tags/") return page([], args, writeCursor);
@@ -238,6 +213,7 @@ const PLAIN = new Set([
   "LanguageConnection",
   "Language",
   "PageInfo",
+  ...PLAIN_ISSUES,
 ]);
 
 export const fieldResolver: GraphQLFieldResolver<unknown, Asking> = (of, args, asking, { parentType, fieldName }) => {

@@ -1,5 +1,6 @@
 /** What the pretend GitHub holds: accounts with tokens, owners, repositories with tags and files; all changed by hand. */
 import { createHash } from "node:crypto";
+import { type Issue, IssueShelf } from "./issues.ts";
 
 /** What a tag can point at. An annotated tag is an object of its own, which may point at another one. */
 export type GitObject =
@@ -11,6 +12,7 @@ export interface Flags {
   isArchived: boolean;
   isDisabled: boolean;
   isPrivate: boolean;
+  hasIssues: boolean;
 }
 
 export interface Repository extends Flags {
@@ -27,6 +29,7 @@ export interface Repository extends Flags {
   objects: Map<string, GitObject>;
   /** Grows with each change of tags, so that sorted lists can be kept. */
   revision: number;
+  shelf: IssueShelf;
 }
 
 export interface Owner {
@@ -61,6 +64,7 @@ export class World {
   /** Who may see the private repositories of whom. */
   readonly #members = new Map<string, Set<string>>();
   readonly #byId = new Map<string, Repository>();
+  readonly #issues = new Map<string, { shelf: IssueShelf; issue: Issue }>();
   /** Names that repositories had before, which lead to them still. */
   readonly #former = new Map<string, string>();
   #count = 0;
@@ -103,6 +107,7 @@ export class World {
       isArchived: false,
       isDisabled: false,
       isPrivate: false,
+      hasIssues: true,
       ...flags,
       languages: ["Go"],
       pushed_ms: this.now_ms,
@@ -110,6 +115,7 @@ export class World {
       tags: new Map(),
       objects: new Map(),
       revision: 0,
+      shelf: new IssueShelf(`R_kgDO${String(no).padStart(8, "0")}`, () => this.now_ms, this.#issues),
     };
     owner.repositories.set(folded(name), made);
     this.#byId.set(made.id, made);
@@ -126,6 +132,15 @@ export class World {
 
   byId(id: string): Repository | null {
     return this.#byId.get(id) ?? null;
+  }
+
+  issueById(id: string): { shelf: IssueShelf; issue: Issue } | null {
+    return this.#issues.get(id) ?? null;
+  }
+
+  /** The issues of a repository, to be changed. */
+  issues(fullName: string): IssueShelf {
+    return this.#at(fullName).shelf;
   }
 
   sees(login: string | null, { isPrivate, owner }: Repository): boolean {
