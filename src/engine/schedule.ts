@@ -45,20 +45,26 @@ export interface Tier {
   every: string | number;
 }
 
-/** The longer nobody looked, the rarer; after the last tier only a view or a person brings it back. */
-export function decay(tiers: Tier[], never = "30d"): Schedule {
+/** As good as never: due moments have to be moments. */
+const NEVER_MS = 36_500 * 86_400_000;
+
+/** The longer nobody looked, the rarer; after the last tier every `after`, or "never" but for a view or a person. */
+export function decay(tiers: Tier[], after = "30d"): Schedule {
   const steps = tiers
     .map((t) => ({ idle_ms: ms(t.idle), every_ms: ms(t.every) }))
     .sort((a, b) => a.idle_ms - b.idle_ms);
-  const never_ms = ms(never);
+  const never = after === "never";
+  const after_ms = never ? NEVER_MS : ms(after);
   return {
     next({ now_ms, fresh_at_ms, viewed_at_ms }: ScheduleFacts) {
       const idle_ms = viewed_at_ms === null ? Number.POSITIVE_INFINITY : Math.max(0, now_ms - viewed_at_ms);
       const step = steps.find((s) => idle_ms <= s.idle_ms);
-      const every_ms = step?.every_ms ?? never_ms;
+      const every_ms = step?.every_ms ?? after_ms;
       const why = step
         ? `every ${formatDuration(every_ms)}, last viewed within ${formatDuration(step.idle_ms)}`
-        : `every ${formatDuration(never_ms)}, as nobody looks at it`;
+        : never
+          ? "when somebody looks at it again"
+          : `every ${formatDuration(after_ms)}, as nobody looks at it`;
       return { wait_ms: Math.max(0, (fresh_at_ms ?? now_ms) + every_ms - now_ms), why };
     },
   };

@@ -16,6 +16,7 @@ import { Admission, type Admitted, addressOf, sentTo } from "./upstream-admissio
 import { Flights } from "./upstream-flights.ts";
 import { Listening } from "./upstream-listening.ts";
 import { Notices } from "./upstream-notices.ts";
+import { sendingOf } from "./upstream-sending.ts";
 import { Telling } from "./upstream-telling.ts";
 
 const TIMEOUT_MS = 30_000;
@@ -200,24 +201,12 @@ export class Upstreams {
 
   #send(trip: Trip, admitted: Admitted, found: Found, signal: AbortSignal): Promise<OutboundAnswer> {
     const { upstream, target, as_host, request } = trip;
-    const { credential } = admitted;
-    const { method, headers, body, bytes_max, timeout_ms = TIMEOUT_MS, redirects = "none" } = request;
     return this.#outbound.call(target.href, {
-      headers: { ...headers, ...credential?.header },
-      // A header that the source chose may hold a credential of its own.
-      secret_headers: [
-        ...Object.keys(credential?.header ?? {}),
-        ...Object.keys(headers ?? {}).filter((name) => /auth|token|key|cookie|secret|pass|session/i.test(name)),
-      ],
-      redirects: { follow: redirects },
-      timeouts: { headers_ms: timeout_ms, whole_ms: timeout_ms },
+      ...sendingOf(request, admitted.credential?.header),
       found,
       as_host,
       admit: (sending) => this.#admission.atTheDoor(upstream, request, admitted, sending),
       signal,
-      ...(method === undefined ? {} : { method }),
-      ...(body === undefined ? {} : { body }),
-      ...(bytes_max === undefined ? {} : { bytes_max }),
     });
   }
 

@@ -58,6 +58,8 @@ export interface Call {
   wire_bytes_max?: number;
   /** Of the body after decompression. */
   bytes_max?: number;
+  /** The body of an answer with status 200 goes into this file, which must not be there yet; then the answer's bytes are none. */
+  save_to?: string;
   /** Sending it twice does no harm, although its method does not say so. */
   repeatable?: boolean;
   /** What `find` found a moment ago: where this call goes first is not looked up again. */

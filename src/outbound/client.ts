@@ -1,5 +1,7 @@
 /** The one HTTP client: everything that Tidemark calls goes through here, guarded at every hop and bounded in every direction. */
+import { createWriteStream } from "node:fs";
 import { isIP } from "node:net";
+import { pipeline } from "node:stream/promises";
 import type { Clock } from "../clock.ts";
 import { asTidemarkError, TidemarkError } from "../errors.ts";
 import {
@@ -78,9 +80,12 @@ export class Outbound {
   /** The answer with its whole body. Every status is an answer; what is thrown is a TidemarkError with the record in its details. */
   async call(url: string, call: Call = {}): Promise<OutboundAnswer> {
     const { journey, exchange, sent } = await this.#travel(url, call);
-    const parts: Uint8Array[] = [];
-    for await (const part of this.#read(journey, exchange, sent)) parts.push(part);
     const { status, headers } = exchange;
+    const parts: Uint8Array[] = [];
+    const body = this.#read(journey, exchange, sent);
+    if (call.save_to !== undefined && status === 200)
+      await pipeline(body, createWriteStream(call.save_to, { flags: "wx" }));
+    else for await (const part of body) parts.push(part);
     return { status, headers, url: sent.url.href, bytes: Buffer.concat(parts), record: journey.record };
   }
 

@@ -7,6 +7,7 @@ import type { Context } from "../contract.ts";
 import { readOverview } from "../engine/overview.ts";
 import { postFromOutside } from "../engine/posting.ts";
 import { declaredUpstream } from "../engine/upstream-declared.ts";
+import { follow } from "../engine/verbs.ts";
 import { touch } from "../engine/views.ts";
 import { answerError, errorBody } from "./answers.ts";
 import { changeRoutes } from "./change-routes.ts";
@@ -83,7 +84,7 @@ function overviewOf({ db, lanes, clock }: ServerParts, for_ms: number) {
 }
 
 /** What the routes of a source may use. */
-function contextOf({ db, read, views, wake, lanes, upstreams, stopping }: ServerParts): Context {
+function contextOf({ db, events, read, views, wake, lanes, upstreams, stopping }: ServerParts): Context {
   // Each call that is out listens to it.
   setMaxListeners(0, stopping);
   return {
@@ -91,6 +92,10 @@ function contextOf({ db, read, views, wake, lanes, upstreams, stopping }: Server
     viewed: (source, ref) => views.viewed(source, ref),
     touch: async (source, ref) => {
       await touch(db, source, ref);
+      wake();
+    },
+    follow: async (source, text) => {
+      events.emit("followed", await follow(db, lanes, source, text));
       wake();
     },
     post: async (source, given) => {

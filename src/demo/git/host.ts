@@ -83,8 +83,9 @@ export class GitHost {
   }
 }
 
-const environment = {
-  PATH: process.env.PATH ?? "/usr/bin:/bin",
+/** Nothing of this machine's own settings. */
+export const environment = {
+  PATH: "/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin:/run/current-system/sw/bin",
   HOME: "/nonexistent",
   GIT_CONFIG_NOSYSTEM: "1",
   GIT_CONFIG_GLOBAL: "/dev/null",

@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { GitHost } from "./host.ts";
+import { environment, type GitHost } from "./host.ts";
 
 export async function serveGit(host: GitHost, port = 0): Promise<{ url: string; close(): Promise<void> }> {
   const server = createServer((request, response) => serve(host, request, response));
@@ -21,8 +21,8 @@ export async function serveGit(host: GitHost, port = 0): Promise<{ url: string; 
 function listen(server: ReturnType<typeof createServer>, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
-      if (error.code !== "EADDRINUSE" || port === 0) return reject(error);
-      server.listen(0, "127.0.0.1", resolve);
+      if (error.code !== "EADDRINUSE" || port === 0) reject(error);
+      else server.listen(0, "127.0.0.1", resolve);
     });
     server.listen(port, "127.0.0.1", resolve);
   });
@@ -31,18 +31,40 @@ function listen(server: ReturnType<typeof createServer>, port: number): Promise<
 function serve(host: GitHost, request: IncomingMessage, response: ServerResponse): void {
   const { pathname, search } = new URL(request.url ?? "/", "http://host");
   const [, repository, rest] = /^\/([\w.-]+\/[\w.-]+?)(?:\.git)?\/(info\/refs|git-upload-pack)$/.exec(pathname) ?? [];
-  if (repository === undefined) return plain(response, 404, "There is no such page.");
-  if (host.down !== null) return plain(response, host.down, "The host is down.");
-  const mood = host.moods.get(repository);
-  // As the large hosts do: who may not see it is asked for a password, as if it were not there.
-  if (mood?.is === "private") return plain(response, 401, "Who are you?", { "www-authenticate": 'Basic realm="git"' });
-  if (mood?.is === "forbidden") return plain(response, 451, "Not shown for legal reasons.");
-  if (mood?.is === "moved") return plain(response, 301, "Moved.", { location: `/${mood.to}.git/${rest}${search}` });
-  run(host, repository, rest!, search.slice(1), request, response);
+  const said =
+    repository === undefined
+      ? ({ status: 404, text: "There is no such page." } as Said)
+      : before(host, repository, rest!, search);
+  if (said) plain(response, said);
+  else run(host, repository!, rest!, search.slice(1), request, response);
 }
 
-function plain(response: ServerResponse, status: number, text: string, headers: Record<string, string> = {}): void {
-  response.writeHead(status, { "content-type": "text/plain", ...headers }).end(`${text}\n`);
+interface Said {
+  status: number;
+  text: string;
+  headers?: Record<string, string>;
+}
+
+/** What is answered before git is asked; null where it is. */
+function before(host: GitHost, repository: string, rest: string, search: string): Said | null {
+  if (host.down !== null) return { status: host.down, text: "The host is down." };
+  const mood = host.moods.get(repository);
+  switch (mood?.is) {
+    // As the large hosts do: who may not see it is asked for a password, as if it were not there.
+    case "private":
+      return { status: 401, text: "Who are you?", headers: { "www-authenticate": 'Basic realm="git"' } };
+    case "forbidden":
+      return { status: 451, text: "Not shown for legal reasons." };
+    case "moved":
+      return { status: 301, text: "Moved.", headers: { location: `/${mood.to}.git/${rest}${search}` } };
+    default:
+      return null;
+  }
+}
+
+function plain(response: ServerResponse, { status, text, headers = {} }: Said): void {
+  response.writeHead(status, { "content-type": "text/plain", ...headers }).end(`${text}
+`);
 }
 
 /** git http-backend speaks CGI. */
@@ -56,9 +78,7 @@ function run(
 ): void {
   const child = spawn("git", ["http-backend"], {
     env: {
-      PATH: process.env.PATH ?? "/usr/bin:/bin",
-      GIT_CONFIG_NOSYSTEM: "1",
-      GIT_CONFIG_GLOBAL: "/dev/null",
+      ...environment,
       GIT_PROJECT_ROOT: host.folder,
       GIT_HTTP_EXPORT_ALL: "1",
       GIT_PROTOCOL: request.headers["git-protocol"]?.toString() ?? "",
@@ -69,7 +89,7 @@ function run(
       REMOTE_ADDR: "127.0.0.1",
     },
   });
-  child.on("error", () => plain(response, 500, "git is not there."));
+  child.on("error", () => plain(response, { status: 500, text: "git is not there." }));
   let asked = "";
   request.on("data", (part: Buffer) => {
     if (asked.length < 1_000) asked += part.toString("latin1");
@@ -89,7 +109,10 @@ function run(
 function answer(out: NodeJS.ReadableStream, response: ServerResponse): void {
   let head: Buffer | null = Buffer.alloc(0);
   out.on("data", (part: Buffer) => {
-    if (head === null) return void response.write(part);
+    if (head === null) {
+      response.write(part);
+      return;
+    }
     head = Buffer.concat([head, part]);
     const end = head.indexOf("\r\n\r\n");
     if (end < 0) return;
@@ -106,7 +129,7 @@ function answer(out: NodeJS.ReadableStream, response: ServerResponse): void {
     if (body.length > 0) response.write(body);
   });
   out.on("end", () => {
-    if (head !== null) plain(response, 500, "git said nothing.");
+    if (head !== null) plain(response, { status: 500, text: "git said nothing." });
     else response.end();
   });
 }
