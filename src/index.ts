@@ -51,6 +51,7 @@ export { type GitHubOwner, type GitHubRepository, readGitHubName } from "./githu
 export { migrationsBeside } from "./migration-files.ts";
 export { type Feed, feed, type Publish, readFeed } from "./mirror/feed.ts";
 export { type ColumnType, type Drop, type Put, type Row, type Table, table, toJson } from "./mirror/table.ts";
+export { type LocalModel, localModel } from "./model/local.ts";
 export { parseHttpDate } from "./outbound/http-date.ts";
 export type { Db, Queryable, Result, Tx } from "./store/db.ts";
 export { openStore } from "./store/open.ts";

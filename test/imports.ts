@@ -41,15 +41,16 @@ export function importsOf(file: SourceFile): Import[] {
  */
 const arrows: Readonly<Record<string, readonly string[] | "everything">> = {
   main: "everything",
-  index: ["top", "contract", "engine", "github", "mirror", "store"],
+  index: ["top", "contract", "engine", "github", "model", "mirror", "outbound", "store"],
   contract: ["top", "mirror", "store"],
   top: ["contract"],
-  cli: ["top", "contract", "engine", "mirror", "outbound", "store"],
+  cli: ["top", "contract", "engine", "mirror", "model", "outbound", "store"],
   server: ["top", "contract", "engine", "mirror", "outbound", "store"],
   engine: ["top", "contract", "mirror", "outbound", "store"],
   outbound: ["top", "contract"],
   "parked-hook": ["top", "outbound"],
   github: ["top", "contract"],
+  model: ["top", "store"],
   mirror: ["top", "contract", "store"],
   store: ["top"],
   testing: ["index", "top", "contract", "engine", "mirror", "store", "demo"],

@@ -9,12 +9,14 @@ import { addDoctor } from "./doctor.ts";
 import { addFollow } from "./follow.ts";
 import { addMessages } from "./messages.ts";
 import { addMigrate } from "./migrate.ts";
+import { addModel } from "./model.ts";
 import { examples } from "./options.ts";
 import { paint } from "./output.ts";
 import { pause } from "./pause.ts";
 import { refresh } from "./refresh.ts";
 import { resume } from "./resume.ts";
 import { addRole } from "./role.ts";
+import { addSearch } from "./search.ts";
 import { serve } from "./serve.ts";
 import type { Shell } from "./shell.ts";
 import { addStatus } from "./status.ts";
@@ -47,9 +49,11 @@ export function createProgram(shell: Shell): Command {
   addUnfollow(program, shell);
   addStatus(program, shell);
   for (const change of [refresh, pause, resume]) addChange(program, shell, change);
+  addSearch(program, shell);
   addMessages(program, shell);
   addConfig(program, shell);
   addDoctor(program, shell);
+  addModel(program, shell);
   addDemo(program, shell);
   for (const command of [...program.commands, ...program.commands.flatMap((one) => one.commands)])
     command.copyInheritedSettings(program);

@@ -48,7 +48,8 @@ export async function noteDimensions(tx: Tx, generation: number, dimensions: num
 /** Whether everything that could be embedded was: what failed does not keep the rest waiting. */
 export async function isWhole(read: Queryable, generation: number): Promise<boolean> {
   const { rows } = await read.query<{ whole: boolean }>(sql`
-    select not exists (select 1 from github_issues.unembedded where generation = ${generation}::int and tries = 0) as whole`);
+    select exists (select 1 from github_issues.vector where generation = ${generation}::int)
+       and not exists (select 1 from github_issues.unembedded where generation = ${generation}::int and tries = 0) as whole`);
   return rows[0]!.whole;
 }
 

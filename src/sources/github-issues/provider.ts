@@ -1,5 +1,13 @@
 /** What makes vectors of texts: any server that speaks like OpenAI's, with its limits. */
-import { type Answer, type FetchRequest, type SharedSettings, TidemarkError, type Upstream } from "tidemark";
+import {
+  type Answer,
+  type FetchRequest,
+  type LocalModel,
+  localModel,
+  type SharedSettings,
+  TidemarkError,
+  type Upstream,
+} from "tidemark";
 import { z } from "zod";
 import type { Settings } from "./settings.ts";
 import { type TextLimits, tokensOf } from "./text.ts";
@@ -161,7 +169,24 @@ export function unit(numbers: ArrayLike<number>): Float32Array {
   return vector;
 }
 
+/** The model that was fetched into the folder of data, in a thread of this process. */
+export function localProvider(model: LocalModel): Provider {
+  const name = `${LOCAL}${model.name}`;
+  return {
+    model: name,
+    where: "this process",
+    limits: { model: name, tokens_most: 180, parts_most: 4 },
+    // A commit after every few: they take seconds.
+    request: { inputs_most: 32, tokens_most: 6_000 },
+    similar_least: 0.25,
+    serves: (other) => other === name,
+    embed: (texts) => model.embed(texts),
+  };
+}
+
 /** What the settings say; null where nothing embeds. */
-export function providerOf(settings: Settings, { embeddings }: SharedSettings): Provider | null {
-  return embeddings?.url ? serverProvider({ ...embeddings, url: embeddings.url }, settings) : null;
+export function providerOf(settings: Settings, { embeddings, data }: SharedSettings): Provider | null {
+  if (embeddings?.url) return serverProvider({ ...embeddings, url: embeddings.url }, settings);
+  const model = settings.model === "off" || data === undefined ? null : localModel(data);
+  return model && localProvider(model);
 }

@@ -187,5 +187,5 @@ export class Searcher {
 }
 
 function resultOf({ resource_id: _, ...row }: ShownRow): Omit<Result, "score" | "score_parts"> {
-  return { ...row, url: `https://${row.host}/${row.repository}/issues/${row.number}` };
+  return { ...row, snippet: row.snippet.trim(), url: `https://${row.host}/${row.repository}/issues/${row.number}` };
 }
