@@ -10,6 +10,10 @@ const built = spawnSync("npx", ["--no-install", "tsc", "-p", "tsconfig.build.jso
 if (built.status !== 0) process.exit(built.status ?? 1);
 cpSync(path.join(root, "src"), path.join(root, "dist"), {
   recursive: true,
-  filter: (from) => !path.basename(from).includes(".") || from.endsWith(".sql") || from === path.join(root, "src"),
+  filter: (from) =>
+    !path.basename(from).includes(".") ||
+    from.endsWith(".sql") ||
+    from.endsWith("domain64.json") ||
+    from === path.join(root, "src"),
 });
 await buildDashboard();

@@ -3,5 +3,6 @@ import type { Source } from "tidemark";
 import githubIssues from "./github-issues/source.ts";
 import goModules from "./go-modules/source.ts";
 import nuget from "./nuget/source.ts";
+import web from "./web/source.ts";
 
-export const sources: Source[] = [goModules, githubIssues, nuget];
+export const sources: Source[] = [goModules, githubIssues, nuget, web];

@@ -77,7 +77,7 @@ export class Site {
   }
 
   moves(path: string, to: string, status = 301): this {
-    this.pages.set(path, { title: "", body: "", status, headers: { location: to } });
+    this.pages.set(path, { title: "", body: "<p>It is elsewhere.</p>", status, headers: { location: to } });
     return this;
   }
 
@@ -86,7 +86,7 @@ export class Site {
     const special = this.instead(path, request);
     if (special) return special;
     const page = path === "/robots.txt" ? this.robots : this.pages.get(path);
-    if (!page) return { status: 404, headers: { "content-type": "text/html" }, body: "<h1>Not found</h1>" };
+    if (!page) return this.#show({ title: "", body: "<h1>Not found</h1>", status: 404 }, request);
     return this.#show(page, request);
   }
 
