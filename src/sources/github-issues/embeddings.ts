@@ -33,6 +33,7 @@ import { codeOf } from "./vector-code.ts";
 
 /** Whoever writes texts wakes it at once, unless it is just at work: then it finds them when it looks by itself. */
 const EVERY = "1m";
+const EVERY_IDLE = "5m";
 /** Texts that are looked at at once, and calls that are out at once. */
 const WANTED_MOST = 6_000;
 const CALLS_AT_ONCE = 4;
@@ -63,7 +64,7 @@ export function embeddingsKind(parts: SourceParts): Kind {
   return kind<Cursor>({
     upstream: () => parts.upstream(),
     lane: () => ({ name: "embeddings", fleet: 1 }),
-    schedule: every(EVERY),
+    schedule: () => every(parts.provider() === null ? EVERY_IDLE : EVERY),
     cursor: Cursor.default({ filled: null, after: beginning, done: 0, cleaned_ms: 0 }),
     async *pull(pull) {
       const provider = parts.provider();

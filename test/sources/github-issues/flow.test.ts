@@ -71,6 +71,7 @@ it("what was mirrored before anything could embed is embedded when something can
   for (let n = 0; n < 5; n += 1) hub.issues("acme/x").file({ title: `Crash number ${n}` });
   await rig.read("acme/x");
   await rig.restart("hashing");
+  await rig.clock.advance(300_000);
   await rig.embed();
   expect([await rig.count("vector"), rig.embeddings.calls.length]).toEqual([5, 1]);
   expect((await rig.search("crash")).search_type).toBe("hybrid");

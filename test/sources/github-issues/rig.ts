@@ -4,7 +4,7 @@ import sql from "sql-template-tag";
 import { Embeddings, type EmbeddingsOptions } from "../../../src/demo/embeddings/server.ts";
 import { GitHub, type HubOptions } from "../../../src/demo/github/hub.ts";
 import { Upstreams } from "../../../src/engine/upstream.ts";
-import type { Context } from "../../../src/index.ts";
+import { type Context, refresh } from "../../../src/index.ts";
 import type { HostTokens } from "../../../src/secrets.ts";
 import { answerError } from "../../../src/server/answers.ts";
 import { serverProvider } from "../../../src/sources/github-issues/provider.ts";
@@ -61,11 +61,13 @@ export class IssueRig extends SourceRig {
   embeddings!: Embeddings;
   #app = new Hono();
   #upstreams: Upstreams | null = null;
+  #embeds = false;
 
   /** An empty mirror, a new GitHub with one account, and a server of embeddings unless there is to be none. */
   async reset(given: Given = {}): Promise<GitHub> {
     const { hub = {}, tokens, embeddings = {}, model = "hashing", settings: own = {}, ...options } = given;
     await this.begin(all_tables);
+    this.#embeds = embeddings !== null;
     const { clock } = this;
     const wait = (ms: number) => {
       const sleep = clock.sleep(ms);
@@ -133,7 +135,37 @@ export class IssueRig extends SourceRig {
   async read(...names: string[]): Promise<void> {
     for (const name of names) await this.followed(name);
     await this.work();
-    await this.embed();
+    await this.settled();
+    if (this.#embeds) await this.embed();
+  }
+
+  /** Lets time pass until every repository was read to its end once, whatever it had to wait for. */
+  async settled(): Promise<void> {
+    for (let tries = 0; tries < 100; tries += 1) {
+      const { rows } = await this.db.query<{ wait_ms: number | null }>(sql`
+        select (extract(epoch from min(d.due_at) - (select tidemark.now())) * 1000)::float8 as wait_ms
+          from tidemark.due d join tidemark.resource r on r.resource_id = d.resource_id
+         where r.kind = 'repository' and d.fresh_at is null and r.gone_at is null`);
+      const wait_ms = rows[0]?.wait_ms ?? null;
+      if (wait_ms === null) return;
+      await this.clock.advance(Math.max(0, Math.ceil(wait_ms)));
+      await this.work();
+    }
+    throw new Error("it was never read to its end");
+  }
+
+  /** A sweep of a repository, and whatever it wakes. */
+  async swept(key: string): Promise<void> {
+    await this.clock.advance(60_000);
+    await refresh(this.db, { source: "github-issues", kind: "sweep", key });
+    await this.work();
+  }
+
+  /** Some minutes pass for a repository: one sync. */
+  async synced(key: string): Promise<void> {
+    await this.clock.advance(300_000);
+    await refresh(this.db, { source: "github-issues", kind: "repository", key });
+    await this.work();
   }
 
   /** Lets a minute pass, for what was written while texts were being embedded. */
@@ -172,6 +204,12 @@ export class IssueRig extends SourceRig {
              array(select l.name from github_issues.label l where l.label_id = any(i.label_ids) order by l.name) as labels
         from github_issues.issue i where number = ${number}::int`);
     return rows[0]!;
+  }
+
+  /** The names of the budgets that were taken from. */
+  async budgets(): Promise<string[]> {
+    const { rows } = await this.db.query<{ budget: string }>(sql`select budget from tidemark.budget order by budget`);
+    return rows.map(({ budget }) => budget);
   }
 
   async count(table: "issue" | "comment" | "label" | "passage" | "vector" | "unembedded"): Promise<number> {
