@@ -1,5 +1,6 @@
 /** Deliberate breakages, of the engine and of what stands on it, each of which some test must notice. */
 import { pitfalls } from "../sources/go-modules/pitfalls.ts";
+import { pitfalls as nuget_pitfalls } from "../sources/nuget/pitfalls.ts";
 import { manners } from "./manners.ts";
 import type { Mutant } from "./mutant.ts";
 
@@ -175,4 +176,5 @@ export const mutants: Mutant[] = [
   },
   ...manners,
   ...pitfalls,
+  ...nuget_pitfalls,
 ];

@@ -98,6 +98,7 @@ describe("search", () => {
 
   it("D18: never shows a version that registration lacks", async () => {
     const { data } = await search("q=&prerelease=true&semVerLevel=2.0.0&take=1000");
+    expect(data.find(({ id }) => id === "Newest.Deleted")).toMatchObject({ version: "1.0.0" });
     for (const { id, versions } of data) {
       const known = await rig.versions(id);
       expect(known).toEqual(

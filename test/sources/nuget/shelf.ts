@@ -48,6 +48,11 @@ function fill(feed: NuGetFeed): void {
       leaf: { vulnerabilities: [{ advisoryUrl: "https://advisories.example/1", severity: "2" }] },
     },
   ]);
+  feed.commit([
+    { id: "Newest.Deleted", version: "1.0.0" },
+    { id: "Newest.Deleted", version: "2.0.0" },
+  ]);
+  feed.commit([{ id: "Newest.Deleted", version: "2.0.0", deletes: true }]);
   for (const count of [64, 65, 127, 128, 129]) feed.commit(many(`Many${count}`, count));
 }
 
