@@ -11,8 +11,8 @@ const KEPT = 10;
 export interface Action {
   title: string;
   says: string;
-  /** Does it, and says what it did. */
-  act(): string;
+  /** Does it, and says what it did; `origin` is where this server itself is reached. */
+  act(origin: string): string;
 }
 
 export class Stage {
@@ -72,9 +72,9 @@ export class Stage {
     return [...this.#story];
   }
 
-  act(action: string): string | null {
+  act(action: string, origin = ""): string | null {
     if (!Object.hasOwn(this.#actions, action)) return null;
-    const sentence = this.#actions[action]!.act();
+    const sentence = this.#actions[action]!.act(origin);
     this.#story.unshift({ at: new Date(this.#now_ms()).toISOString(), sentence });
     this.#story.splice(STORY_MOST);
     return sentence;

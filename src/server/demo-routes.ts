@@ -42,7 +42,7 @@ export function demoRoutes(app: OpenAPIHono, demo: DemoControls | undefined): vo
     if (!demo)
       throw new TidemarkError("InputInvalid", "The upstreams here are real; `tidemark up --demo` has pretend ones.");
     const { action } = c.req.valid("param");
-    const sentence = demo.act(action);
+    const sentence = demo.act(action, new URL(c.req.url).origin);
     if (sentence === null) {
       const names = demo.actions.map((one) => one.action).join(", ");
       throw new TidemarkError("InputInvalid", `There is no action "${action}"; there are: ${names}.`);

@@ -16,7 +16,7 @@ export interface DemoControls {
   /** What happened there, the newest first. */
   happened(): { at: string; sentence: string }[];
   /** Does it, and says what it did; null where there is no such action. */
-  act(action: string): string | null;
+  act(action: string, origin: string): string | null;
 }
 
 export interface ServerParts {

@@ -3,6 +3,7 @@ import type { Source } from "tidemark";
 import githubIssues from "./github-issues/source.ts";
 import goModules from "./go-modules/source.ts";
 import nuget from "./nuget/source.ts";
+import repositories from "./repositories/source.ts";
 import web from "./web/source.ts";
 
-export const sources: Source[] = [goModules, githubIssues, nuget, web];
+export const sources: Source[] = [goModules, githubIssues, nuget, web, repositories];

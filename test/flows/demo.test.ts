@@ -4,7 +4,7 @@ import path from "node:path";
 import { expect, inject, it } from "vitest";
 import { finished, tidemark } from "./processes.ts";
 
-it("mirrors the modules and packages of pretend organisations and serves their index and feed", {
+it("has something to see and search in each source", {
   timeout: 120_000,
 }, async () => {
   const settings = { TIDEMARK_DATA: path.join(inject("scratch"), randomUUID()), TIDEMARK_PORT: "0" };
@@ -20,6 +20,13 @@ it("mirrors the modules and packages of pretend organisations and serves their i
     expect(entries.map((e) => e.Path)).toContain("github.com/acme/auth-client/v2");
     const found = async () => (await (await fetch(`${url}/nuget/v3/search?q=json`)).json()) as { totalHits?: number };
     await expect.poll(async () => (await found()).totalHits ?? 0, { timeout: 90_000, interval: 500 }).toBe(3);
+    for (const path of ["/issues/search?q=crash", "/web/search?q=permit"]) {
+      const results = async () =>
+        ((await (await fetch(`${url}${path}`)).json()) as { results?: object[] }).results ?? [];
+      await expect.poll(async () => (await results()).length, { timeout: 90_000, interval: 500 }).toBeGreaterThan(0);
+    }
+    const report = async () => (await fetch(`${url}/repositories/git.example/acme/lighthouse`)).status;
+    await expect.poll(report, { timeout: 90_000, interval: 500 }).toBe(200);
     const status = await finished(["status", "--json"], settings);
     expect(status).toMatchObject({ code: 0, err: "" });
     up.signal("SIGTERM");

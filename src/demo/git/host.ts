@@ -130,8 +130,8 @@ function streamOf(commits: Commit[], heads: Set<string>): Uint8Array {
     if (anew) say(`reset refs/heads/${branch}\n\n`);
     say(`commit refs/heads/${branch}\ncommitter ${author} ${at_s} +0000\n`);
     data(Buffer.from(message));
-    if (heads.has(branch) && !anew) say(`from refs/heads/${branch}^0\n`);
-    heads.add(branch);
+    // A branch that this very stream made goes on by itself.
+    if (heads.delete(branch) && !anew) say(`from refs/heads/${branch}^0\n`);
     for (const [file, content] of Object.entries(files)) {
       if (content === null) {
         say(`D ${file}\n`);

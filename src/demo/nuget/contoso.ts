@@ -53,17 +53,17 @@ export function fillContoso(): NuGetFeed {
     { id: "Fabrikam.Part07", version: "1.1.0", deletes: true },
   ]);
   feed.commit([versionOf("Contoso.Json", "1.0.0")]);
+  const holey = { vulnerabilities: [{ advisoryUrl: "https://advisories.example/1", severity: "2" }] };
+  const old = {
+    deprecation: {
+      reasons: ["Legacy"],
+      message: "Use Contoso.Data.Postgres.",
+      alternatePackage: { id: "Contoso.Data.Postgres", range: "*" },
+    },
+  };
   feed.commit([
-    versionOf("Contoso.Http", "1.0.0", {
-      vulnerabilities: [{ advisoryUrl: "https://advisories.example/1", severity: "2" }],
-    }),
-    versionOf("Contoso.Data.Sqlite", "1.3.0", {
-      deprecation: {
-        reasons: ["Legacy"],
-        message: "Use Contoso.Data.Postgres.",
-        alternatePackage: { id: "Contoso.Data.Postgres", range: "*" },
-      },
-    }),
+    ...["1.0.0", "2.0.0-preview.1"].map((version) => versionOf("Contoso.Http", version, holey)),
+    ...["1.3.0", "2.0.0-preview.1"].map((version) => versionOf("Contoso.Data.Sqlite", version, old)),
   ]);
   return feed;
 }

@@ -67,7 +67,11 @@ async function one(c: Request, parts: Parts, name: RepositoryName): Promise<Resp
   const key = keyOf(name);
   const commit = c.req.query("commit") ?? null;
   if (commit !== null && !OID.test(commit)) return mistake("commit must be a whole commit id.", 400);
-  const visit: Visit = { method: c.req.method, header: (header) => c.req.header(header) };
+  const visit: Visit = {
+    method: c.req.method,
+    header: (header) => c.req.header(header),
+    view: c.req.query("view") !== "false",
+  };
   const { context } = parts;
   const row = await readRepository(context.read, key, commit);
   if (!row) return commit === null ? begin(parts, visit, name) : mistake(`${key} was never analysed.`, 404);

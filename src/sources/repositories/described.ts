@@ -60,7 +60,10 @@ export function describeRoutes(app: Hono): void {
       summary: "The newest analysis; 202 with place and estimate while there is none yet",
       schema: body,
       params,
-      query: z.object({ commit: z.string().optional().describe("The analysis of this commit, if it is kept.") }),
+      query: z.object({
+        commit: z.string().optional().describe("The analysis of this commit, if it is kept."),
+        view: z.string().optional().describe("`false`: a program asks, and it is not counted as a view."),
+      }),
     },
     { path: `${at}/history`, summary: "The analyses that are kept, newest first", schema: pageOf(row), params },
     {

@@ -131,7 +131,7 @@ async function examined(
   const limits = { pack_bytes_max: pack_mb * 1024 * 1024, files_max: files };
   const before = pull.cursor.analysed?.oid ?? null;
   try {
-    return await examine(calls, pull, head.oid, limits, async ({ report, pack_bytes, knows }) => {
+    return await examine(calls, pull, head.oid, limits, parts, async ({ report, pack_bytes, knows }) => {
       // Neither in its history nor anywhere on the server: the name is another repository's now.
       const other = before !== null && before !== head.oid && !(await knows(before)) && !(await calls.has(before));
       const ms = Math.round(performance.now() - begun_ms);

@@ -1,7 +1,9 @@
 /** The source of repositories: analyses of git repositories, kept fresh by how people look at them. */
 import type { Source, Upstream } from "tidemark";
+import { analyseApart } from "./analyse-job.ts";
 import { routes } from "./api.ts";
 import { keyOf, readName } from "./names.ts";
+import type { RepositoryParts } from "./parts.ts";
 import { repositoryKind } from "./repository.ts";
 import { type Settings, settings } from "./settings.ts";
 import { migrations } from "./tables.ts";
@@ -12,7 +14,7 @@ const BURST = 20;
 const AT_ONCE = 4;
 
 /** One instance for each process. */
-export function repositories(): Source {
+export function repositories(own: Partial<Pick<RepositoryParts, "aside" | "analyse">> = {}): Source {
   let chosen: Settings = settings.parse({});
   const upstreams = new Map<string, Upstream>();
   const upstream = (host: string): Upstream => {
@@ -24,7 +26,13 @@ export function repositories(): Source {
     upstreams.set(host, made);
     return made;
   };
-  const parts = { settings: () => chosen, upstream };
+  const parts: RepositoryParts = {
+    settings: () => chosen,
+    upstream,
+    aside: (work) => work(),
+    analyse: analyseApart,
+    ...own,
+  };
   return {
     name: "repositories",
     settings,

@@ -6,6 +6,8 @@ const programs =
 export interface Visit {
   method: string;
   header(name: string): string | undefined;
+  /** False where the caller says itself that nobody looks. */
+  view: boolean;
 }
 
 /** A program that gathers pages or shows a preview of one: what it asks for is not begun for it. */
@@ -16,12 +18,13 @@ export const isBot = ({ header }: Visit): boolean =>
 
 /** A browser with somebody before it: not one that fetches ahead, not one that asks only whether something changed. */
 export function isPerson(visit: Visit): boolean {
-  const { method, header } = visit;
+  const { method, header, view } = visit;
   const agent = header("user-agent") ?? "";
   const ahead = /prefetch|prerender|preview/i.test(
     `${header("sec-purpose") ?? ""}${header("purpose") ?? ""}${header("x-purpose") ?? ""}`,
   );
   return (
+    view &&
     method === "GET" &&
     /^Mozilla\//.test(agent) &&
     !programs.test(agent) &&
