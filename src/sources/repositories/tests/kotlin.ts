@@ -90,6 +90,8 @@ function findTests(tokens: Token[], lineOf: (at: number) => number): { suites: n
   let annotations: Annotation[] = [];
   /** A class whose body has not begun yet. */
   let next: Level | null = null;
+  /** Within the brackets of a class, of parameters and arguments, `val` is no declaration of its own. */
+  let brackets = 0;
   for (let i = 0; i < tokens.length; i += 1) {
     const { text, at } = tokens[i]!;
     const level = levels.at(-1)!;
@@ -129,7 +131,9 @@ function findTests(tokens: Token[], lineOf: (at: number) => number): { suites: n
       if (levels.length > 1) levels.pop();
       opened.pop();
       annotations = [];
-    } else if (text === "val" || text === "var") {
+    } else if (text === "(" || text === ")") {
+      brackets += text === "(" ? 1 : -1;
+    } else if ((text === "val" || text === "var") && brackets === 0) {
       annotations = [];
       next = null;
     }

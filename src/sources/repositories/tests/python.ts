@@ -106,7 +106,12 @@ class Finding {
     const by_pytest = this.#mine && /^Test/.test(name) && !(body && this.#has(body, "__init__"));
     if (!body || off || !(unit || by_pytest)) return;
     const before = this.cases.length;
-    this.walk(body, { suites: [...within.suites, name], is: unit ? "unittest" : "pytest", ...marks });
+    this.walk(body, {
+      suites: [...within.suites, name],
+      is: unit ? "unittest" : "pytest",
+      skipped: marks.skipped,
+      many: marks.many,
+    });
     if (this.cases.length > before) this.suites += 1;
   }
 
