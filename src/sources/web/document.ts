@@ -40,8 +40,14 @@ export function decodeBody(bytes: Uint8Array, header: string | undefined, form: 
           defaultEncoding: guess(bytes),
         })
       : plainEncoding(bytes, said);
-  return new TextDecoder(encoding).decode(bytes);
+  const text = new TextDecoder(encoding).decode(bytes);
+  return /^windows-1252$/i.test(encoding) ? text.replace(/[\u0080-\u009f]/g, western) : text;
 }
+
+/** What windows-1252 has where ISO 8859-1 has nothing to see; Node 20 takes the one for the other. */
+const WESTERN =
+  "\u20ac\u0081\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\u008d\u017d\u008f\u0090\u2018\u2019\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153\u009d\u017e\u0178";
+const western = (character: string): string => WESTERN[character.charCodeAt(0) - 0x80]!;
 
 function plainEncoding(bytes: Uint8Array, said: string | undefined): string {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return "utf-16le";
@@ -57,7 +63,7 @@ function plainEncoding(bytes: Uint8Array, said: string | undefined): string {
 /** UTF-8 where it can be; else what browsers take. */
 function guess(bytes: Uint8Array): string {
   try {
-    new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: true });
+    new TextDecoder("utf-8", { fatal: true }).decode(bytes);
     return "utf-8";
   } catch {
     return "windows-1252";

@@ -1,6 +1,6 @@
 /** What a host is told from outside: addresses that others found, and what people want to be crawled. */
 import sql from "sql-template-tag";
-import type { Batch, Pull } from "tidemark";
+import { type Batch, more, type Pull } from "tidemark";
 import { z } from "zod";
 import type { Cursor } from "./calling.ts";
 import { discover } from "./guestbook.ts";
@@ -41,6 +41,8 @@ export async function receive(messages: HostMessage[], pull: Pull<Cursor>, parts
     { type: "crawl" }
   >[];
   return {
+    // What was told is visited at once.
+    final: more(),
     write: async (tx) => {
       if (!known) await makeHost(tx, pull.resource);
       await discover(tx, resource_id, here, { pages, first_interval_ms: settings.revisit });

@@ -9,6 +9,8 @@ export const CANDIDATES_MOST = 2_000;
 const PER_PARTITION_LEAST = 20;
 /** What stands around a word that was found, in characters that no page has a use for; made into <mark> when all else is escaped. */
 export const MARK = ["\ue000", "\ue001"] as const;
+/** In the place of < and >, which the parser would take for markup. */
+export const ANGLES = ["\ue002", "\ue003"] as const;
 const WEIGHTS = "{0.1, 0.2, 0.4, 1.0}";
 const SNIPPET_FROM_MOST = 50_000;
 
@@ -99,7 +101,7 @@ export async function search(
     select p.page_id, p.score::text as score, sc.scheme, h.host, g.path, p.domain64, p.part, ct.content_type,
            g.last_modified, g.last_fetched, g.last_changed, (select count(c.page_id)::int from c) as ranked,
            w.texts[array_position(w.tags, 1)] as title,
-           ts_headline('english', translate(left(t.said, ${SNIPPET_FROM_MOST}::int), ${MARK.join("")}, ''), ${queryOf(q)},
+           ts_headline('english', translate(left(t.said, ${SNIPPET_FROM_MOST}::int), ${`<>${MARK.join("")}`}, ${ANGLES.join("")}), ${queryOf(q)},
                        ${`StartSel=${MARK[0]}, StopSel=${MARK[1]}, MaxFragments=2, MaxWords=25, MinWords=8, FragmentDelimiter=" … "`}) as snippet
       from page p
       join web.guestbook g on g.page_id = p.page_id

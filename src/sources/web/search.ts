@@ -3,6 +3,7 @@ import type { Queryable } from "tidemark";
 import { TidemarkError } from "tidemark";
 import { type SearchRequest, writeAfter } from "./search-request.ts";
 import {
+  ANGLES,
   CANDIDATES_MOST,
   estimate,
   type Found,
@@ -43,7 +44,7 @@ export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (ch
 /** The marks are put in when all that pages say is escaped; one that was not closed is closed. */
 export function marked(snippet: string): string {
   const [begin, end] = MARK;
-  const parts = escapeHtml(snippet).split(begin);
+  const parts = escapeHtml(snippet.replaceAll(ANGLES[0], "<").replaceAll(ANGLES[1], ">")).split(begin);
   return parts
     .map((part, n) => {
       const plain = part.replaceAll(end, "");

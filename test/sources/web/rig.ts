@@ -28,6 +28,8 @@ export interface PageRow {
 
 export class WebRig extends SourceRig {
   sites = new Sites();
+  /** What happens before each answer. */
+  slowly: () => Promise<void> = async () => undefined;
   #app = new Hono();
 
   constructor({ db }: Pick<TestStore, "db">) {
@@ -38,16 +40,18 @@ export class WebRig extends SourceRig {
   async reset(own: Record<string, string> = {}): Promise<Sites> {
     await this.begin(wiped);
     this.sites = new Sites();
+    this.slowly = async () => undefined;
     const source = web((work) => this.clock.during(work));
     await this.open(
-      ({ path, query, headers, at_ms }) => {
+      async ({ path, query, headers, at_ms }) => {
+        await this.slowly();
         const search = query.size > 0 ? `?${query}` : "";
         return this.sites.answer({ host: headers.host!, path: `${path}${search}`, headers, at_ms });
       },
       () => source,
     );
     source.configure!(
-      source.settings!.parse({ apart_by: "domain", reached_at: `*=${this.upstream.url}`, ...own }),
+      source.settings!.parse({ delay: "100ms", apart_by: "domain", reached_at: `*=${this.upstream.url}`, ...own }),
       {} as never,
     );
     this.#app = new Hono();

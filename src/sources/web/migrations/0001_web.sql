@@ -207,8 +207,10 @@ create function web.words_of(tags int[], texts text[], page_text text) returns t
     select setweight(to_tsvector('english', coalesce(left(string_agg(x.content, ' ' order by x.n) filter (where t.weight = 'A'), 20000), '')), 'A')
         || setweight(to_tsvector('english', coalesce(left(string_agg(x.content, ' ' order by x.n) filter (where t.weight = 'B'), 50000), '')), 'B')
         || setweight(to_tsvector('english', coalesce(left(string_agg(x.content, ' ' order by x.n) filter (where t.weight = 'C'), 50000), '')), 'C')
-        || setweight(to_tsvector('english', coalesce(left(concat_ws(' ', page_text, string_agg(x.content, ' ' order by x.n) filter (where t.weight = 'D')), 400000), '')), 'D')
-      from unnest(tags, texts) with ordinality as x(tag_id, content, n) join web.tag t on t.tag_id = x.tag_id
+        || setweight(to_tsvector('english', coalesce(left(concat_ws(' ', translate(page_text, '<>', '  '), string_agg(x.content, ' ' order by x.n) filter (where t.weight = 'D')), 400000), '')), 'D')
+      -- Signs of less and more would begin what the parser takes for markup and passes over.
+      from (select u.tag_id, translate(u.said, '<>', '  ') as content, u.n from unnest(tags, texts) with ordinality as u(tag_id, said, n)) x
+      join web.tag t on t.tag_id = x.tag_id
      where x.tag_id <> 23);
 
 -- Makes what a search finds of these pages anew, and of those that depend on them.
