@@ -13,6 +13,7 @@ import { addModel } from "./model.ts";
 import { examples } from "./options.ts";
 import { paint } from "./output.ts";
 import { pause } from "./pause.ts";
+import { addRebuild } from "./rebuild.ts";
 import { refresh } from "./refresh.ts";
 import { resume } from "./resume.ts";
 import { addRole } from "./role.ts";
@@ -51,6 +52,7 @@ export function createProgram(shell: Shell): Command {
   for (const change of [refresh, pause, resume]) addChange(program, shell, change);
   addSearch(program, shell);
   addMessages(program, shell);
+  addRebuild(program, shell);
   addConfig(program, shell);
   addDoctor(program, shell);
   addModel(program, shell);

@@ -18,6 +18,7 @@ import { guard, secureHeaders } from "./guard.ts";
 import { healthRoutes } from "./health.ts";
 import { historyRoutes } from "./history-routes.ts";
 import { newApp, type ServerParts } from "./parts.ts";
+import { rebuildRoute } from "./rebuild-route.ts";
 import { Remembered } from "./remembered.ts";
 import { statusRoutes } from "./status-routes.ts";
 
@@ -34,6 +35,7 @@ export function createApp(parts: ServerParts): OpenAPIHono {
   healthRoutes(app, parts, overview);
   statusRoutes(app, parts, overview);
   changeRoutes(app, parts);
+  rebuildRoute(app, parts);
   eventsRoute(app, parts, overview);
   historyRoutes(app, parts);
   demoRoutes(app, parts.demo);
