@@ -71,7 +71,7 @@ const notFollowed = ({ host, name }: { host: string; name: string }): TidemarkEr
   const typed = host === "github.com" ? name : `${host}/${name}`;
   return new TidemarkError(
     "NotFollowed",
-    `${typed} is not followed, or was not found yet: \`tidemark follow github-issues ${typed}\` follows it, \`tidemark status\` says how far it is.`,
+    `${typed} is not followed, or is not there: \`tidemark follow github-issues ${typed}\` follows it, \`tidemark status\` says what became of it.`,
   );
 };
 

@@ -43,8 +43,9 @@ const DROP_MOST = 2_000;
 const UNSAID_MS = 3_600_000;
 /** What was refused is tried again after a day, then ever more rarely. */
 const REFUSED_MS = 86_400_000;
-/** A text that is refused is tried in half so often before it counts as failed. */
+/** A text that is refused is tried in half so often before it counts as failed; a short one is not refused for its length. */
 const HALVINGS = 3;
+const LONG_TOKENS = 100;
 
 const Cursor = z.object({
   /** The generation for which every issue has been given its texts, … */
@@ -222,8 +223,8 @@ async function shortened(
   call: Pull["fetch"],
   refused: InputsRefused,
 ): Promise<Embedded> {
-  const { hash, tries, text } = wanted[0] as Wanted;
-  for (let n = 1; n <= HALVINGS; n += 1) {
+  const { hash, tries, text, tokens } = wanted[0] as Wanted;
+  for (let n = 1; n <= HALVINGS && tokens > LONG_TOKENS; n += 1) {
     try {
       const head = text!.slice(0, Math.ceil(text!.length / 2 ** n)).toWellFormed();
       const [vector] = await provider.embed([head], share, call);

@@ -8,6 +8,7 @@ import { Matrix } from "./matrix.ts";
 import type { Near } from "./matrix-store.ts";
 import { RANKED_MOST, readPlace, readRanking, writePlace, writeRanking } from "./paging.ts";
 import type { SourceParts } from "./parts.ts";
+import { InputsRefused } from "./provider.ts";
 import { type Candidate, type Fused, fuse, partsOf, type ScoreParts, sumOf } from "./ranking.ts";
 import { listNewest, readAged, readShown, type ShownRow } from "./result-rows.ts";
 import { isNarrow, type SearchRequest } from "./search-request.ts";
@@ -117,6 +118,7 @@ export class Searcher {
       return { search_type: "hybrid", why: null, near: await this.#nearest(generation, vector, where, narrow) };
     } catch (thrown) {
       // Words find what they find, whatever becomes of the server of embeddings.
+      if (thrown instanceof InputsRefused) return off(thrown.message);
       for (const code of ["UpstreamBusy", "UpstreamDown", "UpstreamForbids", "UpstreamChanged"] as const)
         if (hasCode(thrown, code)) return off(thrown.message);
       throw thrown;

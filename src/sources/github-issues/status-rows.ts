@@ -1,10 +1,20 @@
 /** The statements that say how a repository is doing: how much of it is mirrored, how much has vectors, what failed. */
 import sql from "sql-template-tag";
 import type { Queryable } from "tidemark";
-import type { RepositoryRow } from "./tables.ts";
 
-export interface RepositoryCounts extends RepositoryRow {
+export interface RepositoryCounts {
+  resource_id: bigint;
   key: string;
+  host: string;
+  name: string;
+  is_private: boolean;
+  is_archived: boolean;
+  is_disabled: boolean;
+  has_issues: boolean;
+  is_hidden: boolean;
+  /** As GitHub counts them. */
+  issues: number;
+  initialised_at: string | null;
   mirrored: number;
   issue_updated_at: string | null;
   swept_at: string | null;
@@ -20,15 +30,18 @@ export async function readRepositoryCounts(
   most: number,
 ): Promise<RepositoryCounts[]> {
   const { rows } = await read.query<RepositoryCounts>(sql`
-    select r.resource_id, r.host, r.node_id, r.name, r.is_private, r.is_archived, r.is_disabled, r.has_issues, r.is_hidden, r.seen_by,
-           r.issues, r.newest, r.initialised_at, t.key, t.progress_done::float8 as progress_done, t.progress_total::float8 as progress_total,
-           (select count(*)::int from github_issues.issue i where i.resource_id = r.resource_id) as mirrored,
-           (select max(i.updated_at) from github_issues.issue i where i.resource_id = r.resource_id) as issue_updated_at,
+    select t.resource_id, t.key, n.host, n.name, coalesce(r.is_private, false) as is_private, coalesce(r.is_archived, false) as is_archived,
+           coalesce(r.is_disabled, false) as is_disabled, coalesce(r.has_issues, true) as has_issues, coalesce(r.is_hidden, false) as is_hidden,
+           coalesce(r.issues, 0) as issues, r.initialised_at, t.progress_done::float8 as progress_done, t.progress_total::float8 as progress_total,
+           (select count(*)::int from github_issues.issue i where i.resource_id = t.resource_id) as mirrored,
+           (select max(i.updated_at) from github_issues.issue i where i.resource_id = t.resource_id) as issue_updated_at,
            (select d.fresh_at from tidemark.resource s join tidemark.due d on d.resource_id = s.resource_id
              where s.source = 'github-issues' and s.kind = 'sweep' and s.key = t.key) as swept_at
-      from github_issues.repository r join tidemark.resource t on t.resource_id = r.resource_id
-     where t.gone_at is null and t.key > ${after}
-       and (${named === null} or (r.host = ${named?.host ?? ""} and lower(r.name) = lower(${named?.name ?? ""})))
+      from tidemark.resource t left join github_issues.repository r on r.resource_id = t.resource_id
+     cross join lateral (select coalesce(r.host, case when t.key like '%/%/%' then split_part(t.key, '/', 1) else 'github.com' end) as host,
+                                coalesce(r.name, regexp_replace(t.key, '^[^/]+/(?=.*/)', '')) as name) n
+     where t.source = 'github-issues' and t.kind = 'repository' and t.gone_at is null and t.key > ${after}
+       and (${named === null} or (n.host = ${named?.host ?? ""} and lower(n.name) = lower(${named?.name ?? ""})))
      order by t.key limit ${most}::int`);
   return rows;
 }

@@ -176,8 +176,8 @@ describe("the line of initialisation", () => {
     for (const name of names) await rig.followed(name);
     for (let workers = 0; workers < 3; workers += 1) rig.start();
     await rig.clock.until(async () => (await rig.numbers()).length > 0);
-    const second = await rig.get<{ error?: unknown }>("/issues/repos/acme/a");
-    expect(second.error).toBeDefined();
+    expect(await rig.get("/issues/repos/acme/a")).toMatchObject({ init_status: "queued", place: 1, searchable: false });
+    expect(await rig.get("/issues/repos/acme/b")).toMatchObject({ init_status: "queued", place: 2, mirrored: 0 });
     await rig.clock.until(async () => (await rig.numbers()).length === 120);
     await rig.calm();
     const pages = hub.calls

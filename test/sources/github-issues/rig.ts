@@ -124,6 +124,10 @@ export class IssueRig extends SourceRig {
     };
     this.source.routes!(this.#app, context);
     this.#app.onError(answerError(this.events));
+    // What nobody foresaw fails the test with its own words.
+    this.events.on("surprise", ({ sentence, stack }) => {
+      process.stderr.write(`${sentence}\n${stack}\n`);
+    });
   }
 
   override async end(): Promise<void> {
