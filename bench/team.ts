@@ -4,7 +4,7 @@ import path from "node:path";
 import { realClock } from "../src/index.ts";
 import type { Call, Contestant, Followed, Messages, Progress, Reply, Work } from "./contestant.ts";
 
-export type Name = "tidemark" | "graphile" | "pgboss";
+export type Name = "tidemark" | "graphile" | "pgboss" | "nuget-tidemark" | "nuget-graphile";
 
 /** All contestants run on the same Node, the one that the newest of them needs. */
 export const node = path.join(import.meta.dirname, "node_modules", "node", "bin", "node");
@@ -17,6 +17,8 @@ const young: Record<Name, string> = {
   tidemark: "--max-semi-space-size=4",
   graphile: "--max-semi-space-size=16",
   pgboss: "--max-semi-space-size=16",
+  "nuget-tidemark": "--max-semi-space-size=4",
+  "nuget-graphile": "--max-semi-space-size=16",
 };
 const STOP_MS_MAX = 15_000;
 
