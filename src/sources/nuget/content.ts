@@ -1,6 +1,7 @@
 /** The packages themselves, which are not mirrored: clients are sent to the feed, or given what the feed gives. */
 import type { Context } from "tidemark";
 import type { Feed } from "./feed-rows.ts";
+import { lowerId } from "./package-id.ts";
 import type { NuGetParts } from "./parts.ts";
 
 const PROXIED_BYTES_MAX = 256 * 1024 * 1024;
@@ -18,7 +19,7 @@ export async function content(
   { settings, upstream }: NuGetParts,
 ): Promise<Response> {
   const [id, version] = [encodeURIComponent(lower_id), encodeURIComponent(version_key)];
-  const known = [`${lower_id}.${version_key}.nupkg`, `${lower_id}.nuspec`].find((name) => name === file.toLowerCase());
+  const known = [`${lower_id}.${version_key}.nupkg`, `${lower_id}.nuspec`].find((name) => name === lowerId(file));
   if (known === undefined || content_url === null) return new Response(null, { status: 404 });
   const target = `${content_url.replace(/\/+$/, "")}/${id}/${version}/${encodeURIComponent(known)}`;
   if (settings().content === "redirect") return new Response(null, { status: 302, headers: { location: target } });

@@ -2,6 +2,8 @@
 import { Hono } from "hono";
 import sql from "sql-template-tag";
 import { NuGetFeed } from "../../../src/demo/nuget/feed.ts";
+import { Upstreams } from "../../../src/engine/upstream.ts";
+import { declaredUpstream } from "../../../src/engine/upstream-declared.ts";
 import type { Context, Source } from "../../../src/index.ts";
 import { answerError } from "../../../src/server/answers.ts";
 import { nuget } from "../../../src/sources/nuget/source.ts";
@@ -14,6 +16,7 @@ export const migrations = () => [{ owner: "nuget", steps: nuget().migrations!.st
 export class NuGetRig extends SourceRig {
   feed = new NuGetFeed();
   #app = new Hono();
+  #upstreams: Upstreams | null = null;
 
   constructor({ db }: Pick<TestStore, "db">) {
     super(db);
@@ -31,10 +34,29 @@ export class NuGetRig extends SourceRig {
     );
     this.#app = new Hono();
     const { db } = this;
-    const context: Partial<Context> = { read: { query: (statement) => db.query(statement) } };
+    const upstreams = new Upstreams({
+      db,
+      clock: this.clock,
+      events: this.events,
+      user_agent: "test",
+      allow_private: ["127.0.0.1"],
+    });
+    this.#upstreams = upstreams;
+    const context: Partial<Context> = {
+      read: { query: (statement) => db.query(statement) },
+      upstream: (name) => ({
+        fetch: (url, request = {}) =>
+          upstreams.fetch(declaredUpstream([source], name), url, request, new AbortController().signal),
+      }),
+    };
     source.routes!(this.#app, context as Context);
     this.#app.onError(answerError(this.events));
     return this.feed;
+  }
+
+  override async end(): Promise<void> {
+    await this.#upstreams?.close();
+    await super.end();
   }
 
   /** Follows the feed and lets everything be read. */
