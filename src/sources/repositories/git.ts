@@ -1,7 +1,7 @@
 /** The system's git, kept from everything but one folder of objects: it calls nobody, runs nothing and writes no file of a repository. */
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { createReadStream } from "node:fs";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { pipeline } from "node:stream/promises";
@@ -130,7 +130,8 @@ export async function withObjects<T>(
   signal: AbortSignal,
   work: (objects: ObjectStore, folder: string) => Promise<T>,
 ): Promise<T> {
-  const folder = await mkdtemp(path.join(tmpdir(), FOLDER));
+  await sweepOnce();
+  const folder = await mkdtemp(path.join(tmpdir(), `${FOLDER}${process.pid}-`));
   try {
     const git = path.join(folder, "git");
     for (const part of ["objects/info", "objects/pack", "refs/heads"])
@@ -149,8 +150,33 @@ export async function withObjects<T>(
   }
 }
 
-/** How the folders begin, so that what a killed process left can be found. */
+/** How the folders begin, and then whose they are, so that what a killed process left can be found. */
 export const FOLDER = "tidemark-repository-";
+
+let swept: Promise<void> | null = null;
+
+/** What processes left that were killed, removed once by each that comes after them. */
+function sweepOnce(): Promise<void> {
+  swept ??= sweep(tmpdir());
+  return swept;
+}
+
+export async function sweep(place: string): Promise<void> {
+  for (const name of await readdir(place)) {
+    const pid = name.startsWith(FOLDER) ? Number.parseInt(name.slice(FOLDER.length), 10) : Number.NaN;
+    if (Number.isNaN(pid) || isAlive(pid)) continue;
+    await rm(path.join(place, name), { recursive: true, force: true });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (thrown) {
+    return (thrown as NodeJS.ErrnoException).code !== "ESRCH";
+  }
+}
 
 const isClosedPipe = (thrown: unknown): boolean =>
   ["EPIPE", "ERR_STREAM_PREMATURE_CLOSE", "ECONNRESET"].includes((thrown as NodeJS.ErrnoException)?.code ?? "");

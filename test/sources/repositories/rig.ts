@@ -20,6 +20,8 @@ export const BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101
 
 export class RepositoryRig extends SourceRig {
   host!: GitHost;
+  /** Called when somebody is about to be sent objects. */
+  onObjects: () => void = () => undefined;
   views!: Views;
   #app = new Hono();
 
@@ -42,8 +44,10 @@ export class RepositoryRig extends SourceRig {
           }),
     });
     await this.open(
-      ({ method, path, query, headers, body }) =>
-        answerGit(host, { method, path, query: query.toString(), headers, body }),
+      ({ method, path, query, headers, body }) => {
+        if (body.includes("command=fetch")) this.onObjects();
+        return answerGit(host, { method, path, query: query.toString(), headers, body });
+      },
       () => source,
     );
     const reached_at = `${HOST}=${this.upstream.url}`;
