@@ -5,7 +5,7 @@ import type { Queryable } from "tidemark";
 /** So many words of a query count. */
 const TERMS_MOST = 40;
 /** Words lead to about so many issues, which are then weighed by all words. */
-const CANDIDATES = 3_000;
+const CANDIDATES = 2_000;
 /** A text of so many different words is neither long nor short. */
 const LENGTH = 90;
 /** Shorter texts are too often there by chance to count as the very same, and so is a single plain word. */
@@ -18,6 +18,8 @@ export interface Term {
   /** How many issues have it, about; and what that makes it worth. */
   issues: number;
   weight: number;
+  /** … of how many. */
+  total: number;
 }
 
 /** The words of a text with how rare each is: the common ones from the planner's statistics, the rest counted, which is quick because they are rare. */
@@ -36,25 +38,33 @@ export async function readTerms(read: Queryable, text: string): Promise<Term[]> 
   return rows.map(({ lexeme, issues, total }) => ({
     lexeme,
     issues,
+    total: Math.max(total, issues, 1),
     weight: Math.log(1 + (Math.max(total, issues) - issues + 0.5) / (issues + 0.5)),
   }));
 }
 
 const quoted = (lexeme: string): string => `'${lexeme.replaceAll("'", "''")}'`;
 
-/** The rarest words, until they lead to enough issues. Where all are common, issues that have the rarest two come first. */
+/**
+ * What leads to candidates: any of the rare words, or all of as many of the common ones as it takes to be few. Everything that is found so is then weighed by
+ * all words, so that a rare number in a question does not hide what its other words mean.
+ */
 export function leading(terms: Term[]): string {
-  const rare = terms.toSorted((a, b) => a.issues - b.issues);
-  const some: Term[] = [];
+  const rare: Term[] = [];
   let issues = 0;
-  for (const term of rare) {
-    if (some.length > 0 && issues + term.issues > CANDIDATES) break;
-    some.push(term);
-    issues += term.issues;
+  const sorted = terms.toSorted((a, b) => a.issues - b.issues);
+  while (sorted[0] && issues + sorted[0].issues <= CANDIDATES) {
+    issues += sorted[0].issues;
+    rare.push(sorted.shift()!);
   }
-  const second = rare[1];
-  if (issues > CANDIDATES && second) return `${quoted(rare[0]!.lexeme)} & ${quoted(second.lexeme)}`;
-  return some.map(({ lexeme }) => quoted(lexeme)).join(" | ");
+  const together: Term[] = [];
+  for (let share = 1; sorted[0] && (together.length === 0 || share * sorted[0].total > CANDIDATES); ) {
+    share *= sorted[0].issues / sorted[0].total;
+    together.push(sorted.shift()!);
+  }
+  const any = rare.map(({ lexeme }) => quoted(lexeme));
+  const all = together.map(({ lexeme }) => quoted(lexeme)).join(" & ");
+  return [...any, ...(all === "" ? [] : [`(${all})`])].join(" | ");
 }
 
 export interface Weighed {

@@ -8,17 +8,9 @@ import { serverProvider } from "../../../src/sources/github-issues/provider.ts";
 import { settings } from "../../../src/sources/github-issues/settings.ts";
 import { githubIssues } from "../../../src/sources/github-issues/source.ts";
 import { comments, issues, labels, repositories } from "../../../src/sources/github-issues/tables.ts";
-import { type TestOptions, type TestStore, testDatabase, testEmbedded } from "../../postgres.ts";
+import { testDatabase, testEmbedded } from "../../postgres.ts";
+import { opening } from "../conforming.ts";
 import { asCall } from "../go-modules/rig.ts";
-
-/** One database for all checks: each run empties it. */
-const opening = (store: (options?: TestOptions) => Promise<TestStore>) => {
-  let shared: Promise<TestStore> | undefined;
-  return async (source: Source) => {
-    shared ??= store({ migrations: [{ owner: source.name, steps: source.migrations!.steps }] });
-    return { db: (await shared).db, close: async () => undefined };
-  };
-};
 
 const DAY_MS = 86_400_000;
 

@@ -4,10 +4,10 @@ import sql from "sql-template-tag";
 import { Embeddings, type EmbeddingsOptions } from "../../../src/demo/embeddings/server.ts";
 import { GitHub, type HubOptions } from "../../../src/demo/github/hub.ts";
 import { Upstreams } from "../../../src/engine/upstream.ts";
-import { type Context, refresh } from "../../../src/index.ts";
+import { type Context, type FetchRequest, refresh } from "../../../src/index.ts";
 import type { HostTokens } from "../../../src/secrets.ts";
 import { answerError } from "../../../src/server/answers.ts";
-import { serverProvider } from "../../../src/sources/github-issues/provider.ts";
+import { type Provider, serverProvider } from "../../../src/sources/github-issues/provider.ts";
 import { settings } from "../../../src/sources/github-issues/settings.ts";
 import { type GitHubIssuesOptions, githubIssues } from "../../../src/sources/github-issues/source.ts";
 import { comments, issues, labels, migrations, repositories } from "../../../src/sources/github-issues/tables.ts";
@@ -61,13 +61,12 @@ export class IssueRig extends SourceRig {
   embeddings!: Embeddings;
   #app = new Hono();
   #upstreams: Upstreams | null = null;
-  #embeds = false;
+  #provider: Provider | null = null;
 
   /** An empty mirror, a new GitHub with one account, and a server of embeddings unless there is to be none. */
   async reset(given: Given = {}): Promise<GitHub> {
     const { hub = {}, tokens, embeddings = {}, model = "hashing", settings: own = {}, ...options } = given;
     await this.begin(all_tables);
-    this.#embeds = embeddings !== null;
     const { clock } = this;
     const wait = (ms: number) => {
       const sleep = clock.sleep(ms);
@@ -79,14 +78,16 @@ export class IssueRig extends SourceRig {
     await this.open(
       (asked) =>
         asked.path.startsWith("/v1/") ? this.embeddings.answer(asCall(asked)) : this.hub.answer(asCall(asked)),
-      (url) =>
-        githubIssues({
+      (url) => {
+        const server = { url: `${url}/v1`, key: null, model };
+        this.#provider = embeddings === null ? null : serverProvider(server, settings.parse(own));
+        return githubIssues({
           github_url: url,
           enterprise_url: () => `${url}/api`,
-          provider:
-            embeddings === null ? null : serverProvider({ url: `${url}/v1`, key: null, model }, settings.parse(own)),
+          provider: this.#provider,
           ...options,
-        }),
+        });
+      },
       own,
       tokens ?? { "github.com": [this.hub.account("bot")] },
     );
@@ -97,8 +98,8 @@ export class IssueRig extends SourceRig {
   /** The same mirror with another model, as after a restart with other settings. */
   async restart(model: string): Promise<void> {
     await this.stop();
-    const provider = serverProvider({ url: `${this.upstream.url}/v1`, key: null, model }, settings.parse({}));
-    this.source = githubIssues({ github_url: this.upstream.url, provider });
+    this.#provider = serverProvider({ url: `${this.upstream.url}/v1`, key: null, model }, settings.parse({}));
+    this.source = githubIssues({ github_url: this.upstream.url, provider: this.#provider });
     this.source.configure?.(settings.parse({}), { github_url: null });
     this.#serve();
   }
@@ -140,7 +141,7 @@ export class IssueRig extends SourceRig {
     for (const name of names) await this.followed(name);
     await this.work();
     await this.settled();
-    if (this.#embeds) await this.embed();
+    if (this.#provider) await this.embed();
   }
 
   /** Lets time pass until every repository was read to its end once, whatever it had to wait for. */
@@ -181,6 +182,14 @@ export class IssueRig extends SourceRig {
   async get<T>(path: string): Promise<T> {
     const response = await this.#app.request(`http://mirror.example${path}`);
     return (await response.json()) as T;
+  }
+
+  /** What a search does first: its query's vector, in its share. */
+  async embedQuery(text: string): Promise<void> {
+    const upstream = this.source.upstreams![0]!;
+    const call = (url: string, request: FetchRequest) =>
+      this.#upstreams!.fetch(upstream, url, request, new AbortController().signal);
+    await this.#provider?.embed([text], "search", call);
   }
 
   search(q: string, more: Record<string, string> = {}): Promise<Answer> {
