@@ -117,7 +117,7 @@ function packageOf(n: number, word: () => string) {
   const rows = ["1.0.0", n % 5 === 0 ? "2.0.0-beta.1" : "2.0.0"].map((version) =>
     rowOf(of, { leaf: `http://feed.example/${id}`, stamp: "", ticks, id, version, version_key: version }, leaf),
   );
-  return { rows, row: packageRow({ ...of, id, ticks }) };
+  return { rows, row: packageRow({ ...of, id, id_ticks: ticks, ticks }) };
 }
 
 const questions: [string, (at: number, packages: number) => string][] = [

@@ -100,7 +100,7 @@ const taskList = {
     const leaf = event.deletes ? null : Leaf.parse(await read(event.leaf));
     const of = { ...FEED, lower_id };
     const row = rowOf(of, { ...event, ticks, version_key: keyOf(event.version) }, leaf);
-    const { write, value } = packageRow({ ...of, id: event.id, ticks });
+    const { write, value } = packageRow({ ...of, id: event.id, id_ticks: event.deletes ? 0n : ticks, ticks });
     await db.transaction(async (tx) => {
       await putRows(tx, versions, [row]);
       await write(tx, [value]);

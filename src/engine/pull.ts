@@ -1,4 +1,5 @@
 /** One pull from its lease to its end: every yield of the source is a commit, and every way to end has an outcome. */
+import { setMaxListeners } from "node:events";
 import type { Clock } from "../clock.ts";
 import type { Batch, FetchRequest, Kind, Outcome, Pull, Resource } from "../contract.ts";
 import { fresh, more } from "../contract.ts";
@@ -81,7 +82,11 @@ export class ActivePull implements Pull {
   }
 
   get signal(): AbortSignal {
-    this.#abort ??= new AbortController();
+    if (!this.#abort) {
+      this.#abort = new AbortController();
+      // Each of its calls that is out listens to it, and some make many at once.
+      setMaxListeners(0, this.#abort.signal);
+    }
     return this.#abort.signal;
   }
 

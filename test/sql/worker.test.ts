@@ -1,4 +1,5 @@
 /** The life of a worker on both databases: due resources are pulled, leases end well, the dead are replaced. */
+import { getMaxListeners } from "node:events";
 import sql from "sql-template-tag";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { later } from "../../src/index.ts";
@@ -37,6 +38,26 @@ describe.each(stores)("a worker, on $store", ({ open }) => {
     expect(await rig.statuses()).toEqual({ a: "waiting", b: "waiting" });
     expect((await rig.resource("a")).cursor).toEqual({ at: 1, done: true });
     expect(rig.ended.map((e) => e.outcome)).toEqual(["fresh", "fresh"]);
+  });
+
+  it("lets a pull make any number of calls at once, each of which listens to its signal", async () => {
+    const listeners: number[] = [];
+    await rig.reset(
+      toySource({
+        page: toyKind({
+          // biome-ignore lint/correctness/useYield: a pull that finds nothing new yields nothing
+          async *pull({ signal }) {
+            listeners.push(getMaxListeners(signal));
+            return undefined;
+          },
+        }),
+      }),
+    );
+    await rig.follow("a");
+    rig.start();
+    await rig.calm();
+    // 0 is any number: with fewer, Node warns of a leak.
+    expect(listeners).toEqual([0]);
   });
 
   it("waits as long as it was asked to, and counts no failure", async () => {

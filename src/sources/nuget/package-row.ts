@@ -6,12 +6,14 @@ import { wordsOf } from "./package-id.ts";
 /** A word as it stands in a tsvector or a tsquery. */
 export const quoted = (word: string): string => `'${word.replaceAll("\\", "\\\\").replaceAll("'", "''")}'`;
 
-/** A package, and the last event of those just handled: its id is spelt as its newest event spells it. */
+/** A package, and the last of the events just handled; its id is spelt as the newest event that is no deletion spells it. */
 export interface PackageEvent {
   feed_id: bigint;
   lower_id: string;
   resource_id: bigint;
   id: string;
+  /** When it was spelt like this; 0 where only deletions were handled. */
+  id_ticks: bigint;
   ticks: bigint;
 }
 
@@ -40,8 +42,9 @@ export const packageRow = together<PackageEvent>(async (tx, all) => {
              || strip(to_tsvector('english', concat_ws(' ', v.details ->> 'summary', left(v.details ->> 'description', 4000),
                                                        v.details ->> 'authors')))
       from unnest(${all.map((p) => p.feed_id)}::bigint[], ${all.map((p) => p.lower_id)}::text[], ${all.map((p) => p.resource_id)}::bigint[],
-                  ${all.map((p) => p.id)}::text[], ${all.map((p) => p.ticks)}::bigint[], ${all.map(wordsText)}::text[])
-           as g(feed_id, lower_id, resource_id, id, ticks, words)
+                  ${all.map((p) => p.id)}::text[], ${all.map((p) => p.id_ticks)}::bigint[], ${all.map((p) => p.ticks)}::bigint[],
+                  ${all.map(wordsText)}::text[])
+           as g(feed_id, lower_id, resource_id, id, id_ticks, ticks, words)
      cross join lateral (
        select ${top(sql`not v.prerelease and not v.semver2`)} as stable_key, ${top(sql`not v.semver2`)} as any_key,
               ${top(sql`not v.prerelease`)} as stable2_key, ${top(sql`true`)} as any2_key) k
@@ -52,8 +55,8 @@ export const packageRow = together<PackageEvent>(async (tx, all) => {
        select o.id, o.id_ticks, o.ticks, o.search from nuget.package o
         where o.feed_id = g.feed_id and o.lower_id = g.lower_id limit 1) o on true
      cross join lateral (
-       select case when o.id_ticks > g.ticks then o.id else g.id end as id, greatest(o.id_ticks, g.ticks) as id_ticks,
-              case when o.id_ticks > g.ticks
+       select case when o.id_ticks > g.id_ticks then o.id else g.id end as id, greatest(o.id_ticks, g.id_ticks) as id_ticks,
+              case when o.id_ticks > g.id_ticks
                    then array_to_tsvector(array(select l from unnest(tsvector_to_array(o.search)) l where starts_with(l, 'i/')))
                    else g.words::tsvector end as words) n
     on conflict (feed_id, lower_id) do update

@@ -57,13 +57,21 @@ async function receive(
   const rows = [...chosen.again, ...winners.values()].map((event) =>
     rowOf(of, event, documents.get(event.leaf) ?? null),
   );
-  const newest = events.reduce((a, b) => (b.ticks >= a.ticks ? b : a), events[0]!);
+  const newest = newestOf(events);
+  const spelt = newestOf(events.filter((event) => !event.deletes));
   if (rows.length === 0) return {};
   return {
     put: [versions.rows(rows)],
-    write_together: packageRow({ ...of, id: newest.id, ticks: newest.ticks }),
+    write_together: packageRow({
+      ...of,
+      id: (spelt ?? newest)!.id,
+      id_ticks: spelt?.ticks ?? 0n,
+      ticks: newest!.ticks,
+    }),
   };
 }
+
+const newestOf = (events: Event[]): Event | undefined => events.toSorted((a, b) => (a.ticks < b.ticks ? -1 : 1)).at(-1);
 
 /** What is known of these versions; of all where the newest have to be found. */
 async function knownVersions(

@@ -1,21 +1,12 @@
 /** NuGet feeds pass the checks that every source must pass, on both databases. */
-import { type Source, type Table, table } from "tidemark";
+import { type Source, table } from "tidemark";
 import { conformance, type Given } from "tidemark/testing";
 import { describe, it } from "vitest";
 import { NuGetFeed } from "../../../src/demo/nuget/feed.ts";
 import { nuget } from "../../../src/sources/nuget/source.ts";
 import { pages, versions } from "../../../src/sources/nuget/tables.ts";
-import { type TestOptions, type TestStore, testDatabase, testEmbedded } from "../../postgres.ts";
-import { migrations } from "./rig.ts";
-
-/** One database for all checks: each run empties it. */
-const opening = (store: (options?: TestOptions) => Promise<TestStore>) => {
-  let shared: Promise<TestStore> | undefined;
-  return async (_source: Source) => {
-    shared ??= store({ migrations: migrations() });
-    return { db: (await shared).db, close: async () => undefined };
-  };
-};
+import { testDatabase, testEmbedded } from "../../postgres.ts";
+import { inOrderOf, opening } from "../conforming.ts";
 
 /** Nine commits on five pages: one that is split, one version that comes and goes, one package with many. */
 function world(): NuGetFeed {
@@ -42,10 +33,6 @@ function world(): NuGetFeed {
     ]);
   return feed;
 }
-
-/** Which feed and package gets which number is different in each run: rows are put in order by what is not. */
-const inOrderOf = ({ name, columns, owner }: Table, ...key: string[]): Table =>
-  table(name, { columns, key, ...(owner ? { owner } : {}) });
 
 const packages = table("nuget.package", {
   columns: {

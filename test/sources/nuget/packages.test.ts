@@ -115,6 +115,10 @@ describe("a version", () => {
     rig.feed.commit([{ id: "Newtonsoft.Json", version: "1.0.1" }]);
     await rig.read();
     expect((await search("q=newtonsoft")).map(({ id }) => id)).toEqual(["Newtonsoft.Json"]);
+    // A deletion spells it as somebody once typed it.
+    rig.feed.commit([removed("1.0.0", "NEWTONSOFT.json")]);
+    await rig.poll();
+    expect((await search("q=newtonsoft")).map(({ id }) => id)).toEqual(["Newtonsoft.Json"]);
   });
 });
 
