@@ -3,9 +3,11 @@ import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { demoTests } from "./demo.ts";
 import { linkTests } from "./link.ts";
 import { mannersTests, readingTests } from "./manners.ts";
+import { nugetTests } from "./nuget.ts";
 import { overviewTests } from "./overview.ts";
 import { actionTests, resourceTests, sourceTests } from "./resources.ts";
 import { Rig } from "./rig.ts";
+import { webTests } from "./web.ts";
 
 let opened: Rig;
 const rig = () => opened;
@@ -26,4 +28,6 @@ actionTests(rig);
 readingTests(rig);
 mannersTests(rig);
 demoTests(rig);
+nugetTests(rig);
+webTests(rig);
 linkTests(rig);

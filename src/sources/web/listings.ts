@@ -1,21 +1,7 @@
 /** Which hosts are crawled and how far, and which pages of a host are known: what people look at when something is not found. */
 import sql from "sql-template-tag";
 import type { Queryable } from "tidemark";
-
-export interface HostListing {
-  host: string;
-  domain64: string;
-  known: number;
-  fetched: number;
-  refused: number;
-  delay_ms: number;
-  crawl_delay_ms: number | null;
-  robots_status: number | null;
-  robots_at: string | null;
-  status: string;
-  fresh_at: string | null;
-  next_at: string | null;
-}
+import type { HostListing, PageListing } from "./answers.ts";
 
 interface Listing<T> {
   results: T[];
@@ -37,19 +23,6 @@ export async function listHosts(read: Queryable, after: string | null, limit: nu
      where h.host > ${after ?? ""} order by h.host limit ${limit + 1}::int`);
   const results = rows.slice(0, limit);
   return { results, next: rows.length > limit ? results.at(-1)!.host : null, fresh_at: oldest(results) };
-}
-
-export interface PageListing {
-  path: string;
-  url: string;
-  status: number;
-  title: string | null;
-  reason: string | null;
-  last_fetched: string | null;
-  last_changed: string | null;
-  next_fetch: string | null;
-  interval_s: number;
-  found: boolean;
 }
 
 /** In the order of their paths. */

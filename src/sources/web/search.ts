@@ -1,6 +1,7 @@
 /** One search from its request to its answer: results with snippets, how many there may be, how fresh they are. */
 import type { Queryable } from "tidemark";
 import { TidemarkError } from "tidemark";
+import type { SearchAnswer } from "./answers.ts";
 import { type SearchRequest, writeAfter } from "./search-request.ts";
 import {
   ANGLES,
@@ -13,30 +14,7 @@ import {
   readFreshness,
   search,
 } from "./search-rows.ts";
-import { type Suggestion, suggest } from "./suggestions.ts";
-
-export interface SearchAnswer {
-  results: {
-    url: string;
-    title: string;
-    /** HTML in which everything is escaped but <mark>. */
-    snippet: string;
-    host: string;
-    domain64: string;
-    content_type: string;
-    score: number;
-    last_modified: string | null;
-    changed_at: string | null;
-    fresh_at: string | null;
-  }[];
-  /** How many pages match; `exact` where all were counted. */
-  total: { pages: number; exact: boolean };
-  /** Of how many the best are shown; `capped` where there were more. */
-  ranked: { pages: number; capped: boolean };
-  suggestions: Suggestion[];
-  next: string | null;
-  fresh_at: string | null;
-}
+import { suggest } from "./suggestions.ts";
 
 const escapes: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
 export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => escapes[character]!);

@@ -1,17 +1,12 @@
 /** What to try where nothing was found: fewer words, a wider scope, a word that is spelt as pages spell it. */
 import sql, { empty } from "sql-template-tag";
 import type { Queryable } from "tidemark";
+import type { Suggestion } from "./answers.ts";
 import type { Range } from "./domain64.ts";
 
 const WORDS_MOST = 6;
 const TITLES_MOST = 2_000;
 const SUGGESTIONS_MOST = 5;
-
-export interface Suggestion {
-  q: string;
-  in: string | null;
-  why: string;
-}
 
 /** Whether anything at all matches. */
 async function matches(read: Queryable, q: string, range: Range | "all"): Promise<boolean> {

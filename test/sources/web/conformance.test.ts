@@ -4,17 +4,9 @@ import { conformance, type Given } from "tidemark/testing";
 import { describe, it } from "vitest";
 import { links, Sites } from "../../../src/demo/web/sites.ts";
 import { web } from "../../../src/sources/web/source.ts";
-import { type TestOptions, type TestStore, testDatabase, testEmbedded } from "../../postgres.ts";
-import { migrations, wiped } from "./rig.ts";
-
-/** One database for all checks: each run empties it. */
-const opening = (store: (options?: TestOptions) => Promise<TestStore>) => {
-  let shared: Promise<TestStore> | undefined;
-  return async (_source: Source) => {
-    shared ??= store({ migrations: migrations() });
-    return { db: (await shared).db, close: async () => undefined };
-  };
-};
+import { testDatabase, testEmbedded } from "../../postgres.ts";
+import { opening } from "../conforming.ts";
+import { wiped } from "./rig.ts";
 
 function world(host: string): Sites {
   const sites = new Sites();

@@ -5,7 +5,7 @@ import { Sites } from "../../../src/demo/web/sites.ts";
 import { postFromOutside } from "../../../src/engine/posting.ts";
 import type { Context, WorkerSettings } from "../../../src/index.ts";
 import { answerError } from "../../../src/server/answers.ts";
-import type { SearchAnswer } from "../../../src/sources/web/search.ts";
+import type { SearchAnswer } from "../../../src/sources/web/answers.ts";
 import { web } from "../../../src/sources/web/source.ts";
 import { owned_by_host } from "../../../src/sources/web/tables.ts";
 import type { TestStore } from "../../postgres.ts";
