@@ -16,6 +16,9 @@ import type { Committed, Unit } from "./unit.ts";
 import type { Upstreams } from "./upstream.ts";
 import { fetchIfChanged, type SeenValidators } from "./validators.ts";
 
+/** Calls that one pull may have out before Node warns of a leak. */
+const LISTENERS_MOST = 1_000;
+
 export interface PullParts {
   lanes: Lanes;
   committer: Committer;
@@ -85,7 +88,7 @@ export class ActivePull implements Pull {
     if (!this.#abort) {
       this.#abort = new AbortController();
       // Each of its calls that is out listens to it, and some make many at once.
-      setMaxListeners(0, this.#abort.signal);
+      setMaxListeners(LISTENERS_MOST, this.#abort.signal);
     }
     return this.#abort.signal;
   }
