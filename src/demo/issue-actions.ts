@@ -86,7 +86,7 @@ function elsewhere(hub: GitHub, embeddings: Embeddings, now_ms: () => number): R
       },
     },
     "embeddings-429": {
-      title: "Send 429s for embeddings",
+      title: "Let embeddings answer 429",
       says: "Half a minute of “too many requests”: searches go by words meanwhile, and nothing is lost.",
       act: () => {
         embeddings.closeUntil(now_ms() + BUSY_MS);

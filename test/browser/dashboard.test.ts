@@ -1,6 +1,7 @@
 /** The dashboard in a real browser, over the demo: all of it with one of each, since both take seconds to start. */
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { demoTests } from "./demo.ts";
+import { issueTests } from "./issues.ts";
 import { linkTests } from "./link.ts";
 import { mannersTests, readingTests } from "./manners.ts";
 import { nugetTests } from "./nuget.ts";
@@ -30,4 +31,5 @@ mannersTests(rig);
 demoTests(rig);
 nugetTests(rig);
 webTests(rig);
+issueTests(rig);
 linkTests(rig);
