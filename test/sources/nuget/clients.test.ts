@@ -102,6 +102,52 @@ describe("dotnet list package --outdated", () => {
   });
 });
 
+/**
+ * The fields of registration documents as nuget.org serves them (registration3-gz-semver2/microbuild.core/index.json of 2018, and that of a package
+ * with external pages), as NuGet's own tests keep them. Ids of commits and JSON-LD contexts are left out: no client reads them, and a mirror has none.
+ */
+const real = {
+  index: ["@id", "@type", "commitTimeStamp", "count", "items"],
+  page: ["@id", "@type", "commitTimeStamp", "count", "items", "parent", "lower", "upper"],
+  leaf: ["@id", "@type", "commitTimeStamp", "catalogEntry", "packageContent", "registration"],
+  entry: [
+    ...[
+      "@id",
+      "@type",
+      "authors",
+      "description",
+      "iconUrl",
+      "id",
+      "language",
+      "licenseUrl",
+      "listed",
+      "minClientVersion",
+    ],
+    ...["packageContent", "projectUrl", "published", "requireLicenseAcceptance", "summary", "tags", "title", "version"],
+  ],
+  leaf_alone: ["@id", "@type", "catalogEntry", "listed", "packageContent", "published", "registration"],
+};
+
+describe("a client that knows nuget.org's documents", () => {
+  type Fields = Record<string, unknown> & { items: (Fields & { catalogEntry: Fields })[] };
+  const missing = (document: object, fields: string[]) => fields.filter((field) => !(field in document));
+
+  it("finds every field of theirs in ours, inline or on pages of their own", async () => {
+    const base = new URL(await partOf(...registrations)).pathname;
+    const index = await rig.json<Fields>(`${base}hidden/index.json`);
+    const [page] = index.items;
+    const [leaf] = page!.items;
+    expect(missing(index, real.index)).toEqual([]);
+    expect(missing(page!, real.page)).toEqual([]);
+    expect(missing(leaf!, real.leaf)).toEqual([]);
+    expect(missing(leaf!.catalogEntry, real.entry)).toEqual([]);
+    const named = (await rig.json<Fields>(`${base}many129/index.json`)).items[0]!;
+    expect(missing(named, real.page)).toEqual(["items"]);
+    expect(missing(await rig.json(new URL(String(named["@id"])).pathname), real.page)).toEqual([]);
+    expect(missing(await rig.json(`${base}hidden/1.0.0.json`), real.leaf_alone)).toEqual([]);
+  });
+});
+
 describe("nuget search and Visual Studio", () => {
   it("browse without a word: 26 at a time, releases only, with SemVer 2", async () => {
     const service = await partOf("SearchQueryService/3.5.0", "SearchQueryService");
