@@ -57,11 +57,24 @@ function matching(feed_id: bigint, request: SearchRequest, query: Sql | null): S
 /** Of more matches than these the database's estimate is told: nobody can page through so many, and counting them takes longer than finding them. */
 export const COUNTED_MOST = 10_000;
 
+/** Whether there are so few packages that one statement may look at all that match. */
+export async function isSmall(read: Queryable): Promise<boolean> {
+  const { rows } = await read.query<{ n: number }>(
+    sql`select reltuples::float8 as n from pg_class where oid = 'nuget.package'::regclass`,
+  );
+  return rows[0]!.n <= COUNTED_MOST;
+}
+
 /** How many packages match. */
-export async function countFound(read: Queryable, feed_id: bigint, request: SearchRequest): Promise<number> {
+export async function countFound(
+  read: Queryable,
+  feed_id: bigint,
+  request: SearchRequest,
+  small: boolean,
+): Promise<number> {
   const query = wordsQuery(request, LEVELS);
   const all = sql`from nuget.package p where ${matching(feed_id, request, query)}`;
-  if (query) {
+  if (query && !small) {
     const { rows } = await read.query<{ "QUERY PLAN": { Plan: { "Plan Rows": number } }[] }>(
       sql`explain (format json) select p.lower_id ${all}`,
     );
@@ -86,12 +99,25 @@ function inOrder({ terms }: SearchRequest): Sql {
              length(p.lower_id), p.lower_id`;
 }
 
+const levelsOf = ({ terms }: SearchRequest): number => (terms.some(({ field }) => field === "any") ? LEVELS : 1);
+
+/** The packages that match, best first, in one statement. */
+function rankedAtOnce(feed_id: bigint, request: SearchRequest): Sql {
+  const better = Array.from(
+    { length: levelsOf(request) - 1 },
+    (_, n) => sql`p.search @@ ${wordsQuery(request, n + 1)} desc,`,
+  );
+  return sql`
+    (select p.lower_id, ${newestOf(request)} as version_key, row_number() over (order by ${better.length > 0 ? join(better, " ") : empty} ${inOrder(request)}) as n
+       from nuget.package p where ${matching(feed_id, request, wordsQuery(request, LEVELS))}
+      order by n limit ${request.take}::int offset ${request.skip}::int) r`;
+}
+
 /** The packages that match, best first: level by level, and no further than is asked for. */
 async function ranked(read: Queryable, feed_id: bigint, request: SearchRequest): Promise<Ranked[]> {
-  const { terms, skip, take } = request;
-  const levels = terms.some(({ field }) => field === "any") ? LEVELS : 1;
+  const { skip, take } = request;
   const found: Ranked[] = [];
-  for (let level = 1; level <= levels && found.length < skip + take; level += 1) {
+  for (let level = 1; level <= levelsOf(request) && found.length < skip + take; level += 1) {
     const wanted = wordsQuery(request, level);
     // What a better level has was found there.
     const query = level === 1 ? wanted : sql`(${wanted} && !!${wordsQuery(request, level - 1)})`;
@@ -103,16 +129,25 @@ async function ranked(read: Queryable, feed_id: bigint, request: SearchRequest):
   return found.slice(skip);
 }
 
-const listOf = (found: Ranked[]): Sql =>
-  sql`unnest(${found.map((one) => one.lower_id)}::text[], ${found.map((one) => one.version_key)}::text[]) with ordinality as r(lower_id, version_key, n)`;
-
-export async function search(read: Queryable, feed_id: bigint, request: SearchRequest): Promise<Found[]> {
-  const { prerelease, semver2 } = request;
+/** Them as a table; of few packages without another statement. */
+async function tableOf(read: Queryable, feed_id: bigint, request: SearchRequest, small: boolean): Promise<Sql> {
+  if (small) return rankedAtOnce(feed_id, request);
   const found = await ranked(read, feed_id, request);
-  if (found.length === 0) return [];
+  return sql`unnest(${found.map((one) => one.lower_id)}::text[], ${found.map((one) => one.version_key)}::text[])
+             with ordinality as r(lower_id, version_key, n)`;
+}
+
+export async function search(
+  read: Queryable,
+  feed_id: bigint,
+  request: SearchRequest,
+  small: boolean,
+): Promise<Found[]> {
+  const { prerelease, semver2 } = request;
+  const found = await tableOf(read, feed_id, request, small);
   const { rows } = await read.query<Found>(sql`
     select p.id, p.lower_id, v.full_version, v.package_types, v.details, l.versions
-      from ${listOf(found)}
+      from ${found}
       join nuget.package p on p.feed_id = ${feed_id}::bigint and p.lower_id = r.lower_id
       join nuget.version v on v.feed_id = ${feed_id}::bigint and v.lower_id = r.lower_id and v.version_key = r.version_key
      cross join lateral (
@@ -125,10 +160,14 @@ export async function search(read: Queryable, feed_id: bigint, request: SearchRe
 }
 
 /** Ids for whoever types one. */
-export async function complete(read: Queryable, feed_id: bigint, request: SearchRequest): Promise<string[]> {
-  const found = await ranked(read, feed_id, request);
-  if (found.length === 0) return [];
+export async function complete(
+  read: Queryable,
+  feed_id: bigint,
+  request: SearchRequest,
+  small: boolean,
+): Promise<string[]> {
+  const found = await tableOf(read, feed_id, request, small);
   const { rows } = await read.query<{ id: string }>(sql`
-    select p.id from ${listOf(found)} join nuget.package p on p.feed_id = ${feed_id}::bigint and p.lower_id = r.lower_id order by r.n`);
+    select p.id from ${found} join nuget.package p on p.feed_id = ${feed_id}::bigint and p.lower_id = r.lower_id order by r.n`);
   return rows.map((row) => row.id);
 }

@@ -3,7 +3,7 @@ import sql from "sql-template-tag";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Db, Queryable } from "../../../src/index.ts";
 import { readSearch } from "../../../src/sources/nuget/search-request.ts";
-import { complete, countFound, search } from "../../../src/sources/nuget/search-rows.ts";
+import { complete, countFound, isSmall, search } from "../../../src/sources/nuget/search-rows.ts";
 import { migrate } from "../../../src/store/migrate.ts";
 import { testDatabase } from "../../postgres.ts";
 import { migrations } from "./rig.ts";
@@ -72,7 +72,7 @@ describe("a search among many packages", () => {
     ["pair of words", "word3 tag33", 20],
     ["beginning of an id", "package1999", 11],
   ])("for a %s goes by the index of words, and looks at no row in vain", async (_, q, hits) => {
-    const { by, in_vain, found } = await plansOf((read) => search(read, 1n, asked(q)));
+    const { by, in_vain, found } = await plansOf((read) => search(read, 1n, asked(q), false));
     expect(found).toHaveLength(hits);
     expect([...by].sort()).toEqual(["package_pkey", "package_search", "version_live", "version_pkey"]);
     expect(in_vain).toBe(0);
@@ -80,20 +80,31 @@ describe("a search among many packages", () => {
 
   it("for a type of package goes by the index of words, too", async () => {
     const { by, in_vain, found } = await plansOf((read) =>
-      countFound(read, 1n, asked("", { packageType: "DotnetTool" })),
+      countFound(read, 1n, asked("", { packageType: "DotnetTool" }), false),
     );
     expect([found, [...by], in_vain]).toEqual([0, ["package_search"], 0]);
   });
 
+  it("finds the same at once where packages are few, and level by level where they are many", async () => {
+    expect(await isSmall(db)).toBe(false);
+    for (const q of ["word7", "tag33", "rare123", "word3 tag33", "package1999", "tags:tag5 word5", ""])
+      for (const more of [{}, { skip: "7", take: "9" }, { take: "1000", packageType: "dependency" }]) {
+        const request = asked(q, more);
+        expect(await search(db, 1n, request, true), q).toEqual(await search(db, 1n, request, false));
+      }
+  });
+
   it("for nothing in particular reads the newest off their index", async () => {
-    const { by, found } = await plansOf((read) => complete(read, 1n, asked("", { take: "3" })));
+    const { by, found } = await plansOf((read) => complete(read, 1n, asked("", { take: "3" }), false));
     expect(found).toEqual(["Package20000", "Package19999", "Package19998"]);
     expect([...by].sort()).toEqual(["package_newest", "package_pkey"]);
   });
 
   it("counts matches one by one, and many by what the database knows of them", async () => {
-    expect(await countFound(db, 1n, asked("word7"))).toBe(2_000);
-    const { by, found } = await plansOf((read) => countFound(read, 1n, asked("", { packageType: "dependency" })));
+    expect(await countFound(db, 1n, asked("word7"), false)).toBe(2_000);
+    const { by, found } = await plansOf((read) =>
+      countFound(read, 1n, asked("", { packageType: "dependency" }), false),
+    );
     expect(by.size).toBe(0);
     expect(Math.abs((found as number) - PACKAGES)).toBeLessThan(PACKAGES / 10);
   });
