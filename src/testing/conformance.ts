@@ -8,6 +8,7 @@ import { engineFolder, migrate, readMigrations } from "../store/migrate.ts";
 import { overspent } from "./replay.ts";
 import { type Mirror, type MirroredTable, Trial, type TrialGiven } from "./trial.ts";
 import type { Route, Trouble } from "./upstream.ts";
+import { VirtualClock } from "./virtual-clock.ts";
 
 /** What a source has to be given to be checked. */
 export interface Given {
@@ -39,14 +40,14 @@ const RETRY_AFTER_S = 7;
 const CUTS_MOST = 100;
 const CALLS_MOST = 8;
 
-/** The list of checks; `source` is given the address of its pretend upstream where it needs one. */
-export function conformance(source: Source | ((url: string) => Source), given: Given): Check[] {
+/** The list of checks; `source` is given the address of its pretend upstream where it needs one, and the clock that stands still while it works. */
+export function conformance(source: Source | ((url: string, clock: VirtualClock) => Source), given: Given): Check[] {
   const make = typeof source === "function" ? source : () => source;
   const all: TrialGiven = { ...given, source: make };
   const check = (name: string, work: (store: Db) => Promise<void>): Check => ({
     name,
     async run() {
-      const { db, close } = await (given.open ?? openHere)(make("http://127.0.0.1:9"));
+      const { db, close } = await (given.open ?? openHere)(make("http://127.0.0.1:9", new VirtualClock()));
       try {
         await work(db);
       } finally {

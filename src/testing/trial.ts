@@ -23,7 +23,7 @@ export interface MirroredTable {
 }
 
 export interface TrialGiven {
-  source(url: string): Source;
+  source(url: string, clock: VirtualClock): Source;
   follow: string[];
   upstream(): Route;
   tables: MirroredTable[];
@@ -87,7 +87,7 @@ export class Trial {
     );
     trial.db = await setDatabaseClock(store, trial.clock);
     trial.upstream = await pretendUpstream(trial.clock, given.upstream());
-    trial.source = given.source(trial.upstream.url);
+    trial.source = given.source(trial.upstream.url, trial.clock);
     const lanes = new Lanes([trial.source]);
     for (const text of given.follow) await follow(trial.db, lanes, trial.source.name, text);
     return trial;

@@ -14,18 +14,22 @@ export type Packet = { is: "data"; data: Buffer } | { is: "flush" | "delimiter" 
 /** The packets of a body as it comes; one that is cut or has no length is UpstreamChanged. */
 export async function* packets(body: AsyncIterable<Uint8Array>): AsyncGenerator<Packet> {
   let rest: Buffer = Buffer.alloc(0);
+  let last: Packet["is"] | null = null;
   for await (const part of body) {
     rest = rest.length === 0 ? Buffer.from(part) : Buffer.concat([rest, part]);
     let at = 0;
     while (rest.length - at >= 4) {
       const length = lengthAt(rest, at);
       if (rest.length - at < Math.max(length, 4)) break;
-      yield packetOf(length, rest.subarray(at + 4, at + Math.max(length, 4)));
+      const packet = packetOf(length, rest.subarray(at + 4, at + Math.max(length, 4)));
+      last = packet.is;
+      yield packet;
       at += Math.max(length, 4);
     }
     rest = rest.subarray(at);
   }
   if (rest.length > 0) throw broken("ends in the middle of a line");
+  if (last !== "flush") throw broken("ends before its end");
 }
 
 function lengthAt(bytes: Buffer, at: number): number {

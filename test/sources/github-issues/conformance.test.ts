@@ -1,5 +1,5 @@
 /** GitHub issues pass the checks that every source must pass, on both databases. */
-import { type Source, table } from "tidemark";
+import { table } from "tidemark";
 import { conformance, type Given } from "tidemark/testing";
 import { describe, it } from "vitest";
 import { Embeddings } from "../../../src/demo/embeddings/server.ts";

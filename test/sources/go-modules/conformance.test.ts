@@ -1,21 +1,13 @@
 /** Go modules pass the checks that every source must pass, on both databases. */
-import { type Source, type Table, table } from "tidemark";
+import { table } from "tidemark";
 import { conformance, type Given } from "tidemark/testing";
 import { describe, it } from "vitest";
 import { GitHub } from "../../../src/demo/github/hub.ts";
 import { goModules } from "../../../src/sources/go-modules/source.ts";
 import { gomods, repositories, tags } from "../../../src/sources/go-modules/tables.ts";
-import { type TestOptions, type TestStore, testDatabase, testEmbedded } from "../../postgres.ts";
+import { testDatabase, testEmbedded } from "../../postgres.ts";
+import { inOrderOf, opening } from "../conforming.ts";
 import { asCall, gomod } from "./rig.ts";
-
-/** One database for all checks: each run empties it. */
-const opening = (store: (options?: TestOptions) => Promise<TestStore>) => {
-  let shared: Promise<TestStore> | undefined;
-  return async (source: Source) => {
-    shared ??= store({ migrations: [{ owner: source.name, steps: source.migrations!.steps }] });
-    return { db: (await shared).db, close: async () => undefined };
-  };
-};
 
 /** Five repositories in pages of two, one with two pages of tags; one that is followed by name, and a fork in conflict. */
 function world(): GitHub {
@@ -47,10 +39,6 @@ const conflict = table("go_modules.conflict", {
   key: ["path"],
   owner: "resource_id",
 });
-
-/** Which repository gets which number is different in each run: rows are put in order by what is not. */
-const inOrderOf = ({ name, columns, owner }: Table, ...key: string[]): Table =>
-  table(name, { columns, key, ...(owner ? { owner } : {}) });
 
 const given: Given = {
   follow: ["github.com/acme", "github.com/else/x"],

@@ -3,13 +3,13 @@ import { Hono } from "hono";
 import { answerGit } from "../../../src/demo/git/backend.ts";
 import { type Commit, type Files, GitHost } from "../../../src/demo/git/host.ts";
 import { touch, Views } from "../../../src/engine/views.ts";
-import { type Context, follow } from "../../../src/index.ts";
+import { type Context, follow, type Source } from "../../../src/index.ts";
 import { answerError } from "../../../src/server/answers.ts";
 import { analyse } from "../../../src/sources/repositories/analyse.ts";
 import { ObjectStore } from "../../../src/sources/repositories/git.ts";
 import { repositories } from "../../../src/sources/repositories/source.ts";
 import { analyses, repositories as seen } from "../../../src/sources/repositories/tables.ts";
-import { wall_ms } from "../../../src/testing/virtual-clock.ts";
+import { type VirtualClock, wall_ms } from "../../../src/testing/virtual-clock.ts";
 import type { TestStore } from "../../postgres.ts";
 import { SourceRig } from "../source-rig.ts";
 
@@ -17,6 +17,21 @@ export const migrations = () => [{ owner: "repositories", steps: repositories().
 
 export const HOST = "git.example";
 export const BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0";
+
+/** The source as tests have it: its clock stands still while git works, and no process is started for each analysis unless said. */
+export function unhurried(clock: VirtualClock, own: Record<string, string>, apart = false): Source {
+  const source = repositories({
+    aside: (work) => clock.during(work),
+    ...(apart
+      ? {}
+      : {
+          analyse: ({ folder, commit, files_max }, signal) =>
+            analyse(new ObjectStore(folder, signal), commit, files_max),
+        }),
+  });
+  source.configure!(source.settings!.parse({ hosts: HOST, ...own }), { github_url: null });
+  return source;
+}
 
 export class RepositoryRig extends SourceRig {
   host!: GitHost;
@@ -34,15 +49,7 @@ export class RepositoryRig extends SourceRig {
     await this.begin([seen, analyses]);
     const host = await GitHost.open();
     this.host = host;
-    const source = repositories({
-      aside: (work) => this.clock.during(work),
-      ...(apart
-        ? {}
-        : {
-            analyse: ({ folder, commit, files_max }, signal) =>
-              analyse(new ObjectStore(folder, signal), commit, files_max),
-          }),
-    });
+    const source = unhurried(this.clock, {}, apart);
     await this.open(
       ({ method, path, query, headers, body }) => {
         if (body.includes("command=fetch")) this.onObjects();
