@@ -76,8 +76,8 @@ export function issueActions(hub: GitHub, embeddings: Embeddings, now_ms: () => 
 function elsewhere(hub: GitHub, embeddings: Embeddings, now_ms: () => number): Record<string, Action> {
   const other = ISSUE_REPOSITORIES[1]!;
   return {
-    "make-private": {
-      title: "Make a repository private, or public again",
+    "hide-issues": {
+      title: "Make a repository of issues private, or public again",
       says: "With the next look all of its issues leave the search, or come back.",
       act: () => {
         const { isPrivate } = hub.find(other)!;

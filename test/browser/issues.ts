@@ -31,9 +31,9 @@ export function issueTests(rig: () => Rig): void {
         .getByRole("region", { name: "Repositories" })
         .getByRole("row", { name: /^hooli\/editor synced, \S+ .*400 100\.0 %/ })
         .waitFor();
-      await page.getByRole("searchbox", { name: "Search" }).fill("crash on start state:open");
+      await page.getByRole("searchbox", { name: "Search" }).fill("crash state:open");
       await found(page)
-        .getByRole("row", { name: /crashes on start .* hooli\/(editor|terminal)#\d+ open/ })
+        .getByRole("row", { name: /crashes .*hooli\/(editor|terminal)#\d+ open/ })
         .first()
         .waitFor();
       await page.getByRole("searchbox", { name: "Search" }).fill("qwxzjv");
@@ -64,7 +64,7 @@ export function issueTests(rig: () => Rig): void {
       await look("sweep", "hooli/editor");
       await search(page, deleted);
       await page.getByText("No issue is like that.").waitFor();
-      await press(page, "Make a repository private, or public again", /is private now/);
+      await press(page, "Make a repository of issues private, or public again", /is private now/);
       await look("repository", "hooli/terminal");
       await search(page, "org:hooli repo:hooli/terminal");
       await page.getByText("No issue is like that.").waitFor();
@@ -72,7 +72,7 @@ export function issueTests(rig: () => Rig): void {
         .getByRole("region", { name: "Repositories" })
         .getByText(/^It is private/)
         .waitFor();
-      await press(page, "Make a repository private, or public again", /is public again/);
+      await press(page, "Make a repository of issues private, or public again", /is public again/);
       await look("repository", "hooli/terminal");
       await search(page, "repo:hooli/terminal crash");
       await found(page)

@@ -1,6 +1,8 @@
 /** Deliberate breakages, of the engine and of what stands on it, each of which some test must notice. */
+import { pitfalls as issue_pitfalls } from "../sources/github-issues/pitfalls.ts";
 import { pitfalls } from "../sources/go-modules/pitfalls.ts";
 import { pitfalls as nuget_pitfalls } from "../sources/nuget/pitfalls.ts";
+import { pitfalls as repository_pitfalls } from "../sources/repositories/pitfalls.ts";
 import { manners } from "./manners.ts";
 import type { Mutant } from "./mutant.ts";
 
@@ -177,4 +179,6 @@ export const mutants: Mutant[] = [
   ...manners,
   ...pitfalls,
   ...nuget_pitfalls,
+  ...repository_pitfalls,
+  ...issue_pitfalls,
 ];

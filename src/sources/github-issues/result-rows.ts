@@ -43,7 +43,7 @@ const shown = (text: string): Sql => sql`
     i.resource_id, i.number, r.host, r.name as repository, i.title, i.state, i.state_reason, i.author, i.comments, i.reactions,
     i.created_at, i.updated_at, i.closed_at, d.fresh_at as repository_fresh_at,
     array(select l.name from github_issues.label l where l.label_id = any(i.label_ids) order by lower(l.name)) as labels,
-    ts_headline('pg_catalog.english', regexp_replace(left(i.body, ${SNIPPET_LETTERS}::int), '<!--.*?(-->|$)|[[:space:]]+', ' ', 'g'), plainto_tsquery('pg_catalog.english', ${text}), ${HEADLINE}) as snippet`;
+    ts_headline('pg_catalog.english', regexp_replace(regexp_replace(left(i.body, ${SNIPPET_LETTERS}::int), '<!--.*?-->', ' ', 'g'), '[[:space:]]+', ' ', 'g'), plainto_tsquery('pg_catalog.english', ${text}), ${HEADLINE}) as snippet`;
 
 /** The issues themselves, in the order in which they are given; headlines are made of these alone. */
 export async function readShown(read: Queryable, these: Candidate[], visible: Sql, text: string): Promise<ShownRow[]> {

@@ -13,7 +13,7 @@ it("is found by its words and by what it means, and minutes later by what it say
   const hub = await rig.reset();
   hub.repository("acme/x");
   const shelf = hub.issues("acme/x");
-  shelf.file({ title: "Crash at start", body: "It crashes when I open a file.", labels: ["bug"] });
+  shelf.file({ title: "Crash at start", body: "<!-- version? -->\nIt crashes when I open a file.", labels: ["bug"] });
   shelf.file({ title: "Wrong colours", body: "The theme cannot be read." });
   await rig.read("acme/x");
   expect(await rig.finds("crash")).toEqual(["acme/x#1"]);
@@ -21,6 +21,7 @@ it("is found by its words and by what it means, and minutes later by what it say
   expect([search_type, results[0]?.number, why]).toEqual(["hybrid", 1, null]);
   expect(results[0]?.score_parts.meaning).toBeGreaterThan(0.2);
   expect(fresh_at).not.toBe(null);
+  expect(results[0]?.snippet).toBe("It crashes when I open a file.");
   rig.start();
   hub.now_ms = Date.parse("2030-01-01T00:10:00Z");
   shelf.edit(2, { body: "It leaks memory." });
