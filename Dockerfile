@@ -1,4 +1,4 @@
-# Tidemark in a container: built in one stage, run in another that has no tools and no root.
+# Tidemark in a container: built in one stage, run in another that has no compiler and no root.
 FROM node:24-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
@@ -9,7 +9,9 @@ RUN npm run build && npm prune --omit=dev --ignore-scripts
 FROM node:24-slim
 ENV NODE_ENV=production TIDEMARK_HOST=0.0.0.0 TIDEMARK_PORT=8080 TIDEMARK_DATA=/data
 WORKDIR /app
-RUN mkdir /data && chown node:node /data
+# Repositories are unpacked with git; it calls nobody.
+RUN apt-get update && apt-get install -y --no-install-recommends git && rm -rf /var/lib/apt/lists/* \
+  && mkdir /data && chown node:node /data
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist

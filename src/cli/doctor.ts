@@ -10,6 +10,7 @@ import type { Db } from "../store/db.ts";
 import { checkMigrated } from "../store/migrate.ts";
 import { openStore } from "../store/open.ts";
 import { remote } from "./api.ts";
+import { checkGit } from "./doctor-git.ts";
 import { checkGitHub } from "./doctor-github.ts";
 import { type Finding, no, warning, yes } from "./finding.ts";
 import { migrationsOf } from "./migrations.ts";
@@ -27,7 +28,7 @@ const OLDEST = 15;
 export function addDoctor(program: Command, shell: Shell): void {
   const command = program
     .command("doctor")
-    .summary("check the database, the schema, the clock, the disk, the settings and the tokens")
+    .summary("check the database, the schema, the clock, the disk, git, the settings and the tokens")
     .description("Looks and changes nothing. Ends with 1 when something is not in order.");
   examples(jsonOption(sourceOption(command)), [["tidemark doctor", ""]]).action(async (options: DataOptions) => {
     const settings = await shell.settings(options.source ?? []);
@@ -36,6 +37,7 @@ export function addDoctor(program: Command, shell: Shell): void {
       ...checkSettings(settings),
       ...(await checkStore(shell, settings)),
       ...(await checkDisk(settings.config)),
+      ...(await checkGit()),
       ...(await checkGitHub(settings.config, shell.clock, shell.version)),
     ];
     const marks = {
