@@ -152,6 +152,33 @@ describe("a catalog", () => {
     expect(await rig.cursor()).toMatchObject({ public: stampOf(1), pending: 0 });
   });
 
+  it("is not read on while too many of its events wait", async () => {
+    let open = false;
+    const publish = (from: number, to: number) => {
+      for (let n = from; n < to; n += 1) rig.feed.commit([{ id: `P${n}`, version: "1.0.0" }]);
+      for (const { items } of rig.feed.pages)
+        for (const { path } of items)
+          rig.feed.instead.set(path, () => (open ? null : { status: 404, headers: {}, body: "" }));
+    };
+    rig.feed.page_most = 2;
+    publish(0, 6);
+    await rig.followed(`${rig.upstream.url}/v3/index.json`);
+    rig.start({ messages_max: 5 });
+    await rig.clock.advance(10_000);
+    publish(6, 12);
+    await rig.clock.advance(70_000);
+    expect(await rig.cursor()).toMatchObject({ internal: stampOf(6), pending: 6 });
+    expect((await rig.status())[`catalog ${rig.upstream.url}/v3/index.json`]).toMatchObject({
+      failures: 0,
+      reason: expect.stringContaining("More than 5 messages wait"),
+    });
+    open = true;
+    await rig.clock.advance(120_000);
+    await rig.calm();
+    expect(await rig.state()).toHaveLength(12);
+    expect(await rig.cursor()).toMatchObject({ public: stampOf(12), pending: 0, skipped: [] });
+  });
+
   it("D25: is asked only for what changed: its index with its tag, and its last page", async () => {
     rig.feed.page_most = 1;
     for (let n = 0; n < 30; n += 1) rig.feed.commit([a(`1.0.${n}`)]);
