@@ -15,7 +15,7 @@ interface Benchmark {
   run(options: Options): Promise<object>;
 }
 
-const names = ["engine", "budget", "go-modules", "nuget", "github-issues", "http"];
+const names = ["engine", "budget", "go-modules", "nuget", "github-issues", "web", "http"];
 const [name = "", ...given] = process.argv.slice(2);
 const unknown = given.find((option) => option !== "--quick");
 if (!names.includes(name) || unknown !== undefined) {

@@ -34,22 +34,24 @@ export async function* visitPages(
   due: DuePage[],
   parts: WebParts,
 ): Steps {
-  const { at_once } = mannersOf(parts.settings(), pull.resource.options as Options);
+  const { at_once, own, delay_ms } = mannersOf(parts.settings(), pull.resource.options as Options);
+  // Where a gap is kept, each page is written before the next is asked for; else some are gathered.
+  const gathers = own && delay_ms === 0;
   const denied = due.filter((page) => !robots.allows(page.path));
   if (denied.length > 0) yield await batchOf(pull, host, denied.map(deny), parts);
   const open = due.filter((page) => robots.allows(page.path));
-  const size = at_once === 1 ? 1 : at_once * 8;
+  const size = gathers ? at_once * 8 : 1;
   const rounds = Array.from({ length: Math.ceil(open.length / size) }, (_, n) => open.slice(n * size, (n + 1) * size));
   const visit = (pages: DuePage[] | undefined) => (pages ? visitSome(pull, host, pages, at_once, parts) : null);
   let next = visit(rounds.shift());
   while (next) {
     const { visits, thrown } = await next;
-    // The next ones are on their way while these are written; where only one may be out, that would not be so.
-    next = thrown === null && at_once > 1 ? visit(rounds.shift()) : null;
+    // The next ones are on their way while these are written.
+    next = thrown === null && gathers ? visit(rounds.shift()) : null;
     next?.catch(() => undefined);
     for (const some of portions(visits)) yield await batchOf(pull, host, some, parts);
     if (thrown !== null) throw thrown;
-    if (at_once === 1) next = visit(rounds.shift());
+    if (!gathers) next = visit(rounds.shift());
   }
   return undefined;
 }

@@ -46,21 +46,25 @@ const within = ({ from, until }: Range): Sql =>
 
 /** In a domain or subdomain: the planner, or the executor, leaves one partition over of what the two numbers allow. */
 export const candidatesIn = (q: string, range: Range, most: number): Sql => sql`
-  select s.domain64, s.page_id, s.part, s.words from web.search s where s.words @@ ${queryOf(q)} and ${within(range)} limit ${most}::int`;
+  select s.tableoid, s.domain64, s.page_id, s.part, s.words from web.search s where s.words @@ ${queryOf(q)} and ${within(range)} limit ${most}::int`;
 
 /** Over many partitions: as many from each, or the first ones would give all. */
-async function candidatesOver(read: Queryable, q: string, range: Range | "all"): Promise<Sql> {
+async function candidatesOver(
+  read: Queryable,
+  q: string,
+  range: Range | "all",
+): Promise<{ candidates: Sql; each: number }> {
   const { rows } = await read.query<{ name: string }>(sql`
     select p.name from web.partition p
      ${range === "all" ? empty : sql`where p.from_no >= ${range.from}::bigint ${range.until === null ? empty : sql`and p.from_no < ${range.until}::bigint`}`}
      order by p.name`);
   const each = Math.max(PER_PARTITION_LEAST, Math.ceil(CANDIDATES_MOST / Math.max(1, rows.length)));
-  if (rows.length === 0) return sql`select s.domain64, s.page_id, s.part, s.words from web.search s where false`;
+  if (rows.length === 0) return { candidates: candidatesIn(q, { from: 0n, until: 0n }, 0), each };
   const parts = rows.map(
     ({ name }) =>
-      sql`(select s.domain64, s.page_id, s.part, s.words from ${raw(`web.${name}`)} s where s.words @@ ${queryOf(q)} limit ${each}::int)`,
+      sql`(select s.tableoid, s.domain64, s.page_id, s.part, s.words from ${raw(`web.${name}`)} s where s.words @@ ${queryOf(q)} limit ${each}::int)`,
   );
-  return join(parts, " union all ");
+  return { candidates: join(parts, " union all "), each };
 }
 
 export interface Found {
@@ -78,6 +82,8 @@ export interface Found {
   last_fetched: string | null;
   last_changed: string | null;
   ranked: number;
+  /** A partition gave as many as it was asked for: there may be more. */
+  capped: boolean;
 }
 
 /** `narrow`: the scope is a domain or less, and so lies in one partition. */
@@ -87,8 +93,10 @@ export async function search(
   range: Range | "all",
   narrow: boolean,
 ): Promise<Found[]> {
-  const candidates =
-    narrow && range !== "all" ? candidatesIn(q, range, CANDIDATES_MOST) : await candidatesOver(read, q, range);
+  const { candidates, each } =
+    narrow && range !== "all"
+      ? { candidates: candidatesIn(q, range, CANDIDATES_MOST), each: CANDIDATES_MOST }
+      : await candidatesOver(read, q, range);
   const { rows } = await read.query<Found>(sql`
     with c as materialized (${candidates}), best as (
       select distinct on (c.page_id) c.page_id, c.domain64, c.part, ts_rank(${WEIGHTS}::real[], c.words, ${queryOf(q)}, 1)::float8 as score
@@ -100,6 +108,7 @@ export async function search(
     )
     select p.page_id, p.score::text as score, sc.scheme, h.host, g.path, p.domain64, p.part, ct.content_type,
            g.last_modified, g.last_fetched, g.last_changed, (select count(c.page_id)::int from c) as ranked,
+           (select max(f.n) from (select count(c.page_id) as n from c group by c.tableoid) f) >= ${each}::int as capped,
            w.texts[array_position(w.tags, 1)] as title,
            ts_headline('english', translate(left(t.said, ${SNIPPET_FROM_MOST}::int), ${`<>${MARK.join("")}`}, ${ANGLES.join("")}), ${queryOf(q)},
                        ${`StartSel=${MARK[0]}, StopSel=${MARK[1]}, MaxFragments=2, MaxWords=25, MinWords=8, FragmentDelimiter=" … "`}) as snippet

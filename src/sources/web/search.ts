@@ -3,17 +3,7 @@ import type { Queryable } from "tidemark";
 import { TidemarkError } from "tidemark";
 import type { SearchAnswer } from "./answers.ts";
 import { type SearchRequest, writeAfter } from "./search-request.ts";
-import {
-  ANGLES,
-  CANDIDATES_MOST,
-  estimate,
-  type Found,
-  findScope,
-  isSearchable,
-  MARK,
-  readFreshness,
-  search,
-} from "./search-rows.ts";
+import { ANGLES, estimate, type Found, findScope, isSearchable, MARK, readFreshness, search } from "./search-rows.ts";
 import { suggest } from "./suggestions.ts";
 
 const escapes: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
@@ -50,10 +40,10 @@ const shown = ({ scheme, host, path, part, title, snippet, ...found }: Found): S
 
 export async function searchPages(read: Queryable, request: SearchRequest): Promise<SearchAnswer> {
   const { q, scope, limit } = request;
-  const range = await findScope(read, scope);
+  const [range, searchable] = await Promise.all([findScope(read, scope), isSearchable(read, q)]);
   const none = { total: { pages: 0, exact: true }, ranked: { pages: 0, capped: false }, next: null };
   if (range === null) return { results: [], ...none, suggestions: await suggest(read, q, scope, null), fresh_at: null };
-  if (!(await isSearchable(read, q)))
+  if (!searchable)
     throw new TidemarkError(
       "InputInvalid",
       `"${q.slice(0, 100)}" has no word to look for; words such as "the" and those after a minus do not count.`,
@@ -65,13 +55,13 @@ export async function searchPages(read: Queryable, request: SearchRequest): Prom
     const suggestions = request.after === null ? await suggest(read, q, scope, range) : [];
     return { results: [], ...none, suggestions, fresh_at };
   }
-  // Where each partition was asked for some, one that gave as many may have more.
-  const guess = await estimate(read, q, range);
-  const capped = ranked >= CANDIDATES_MOST || (!narrow && guess > ranked * 2 && ranked >= CANDIDATES_MOST / 2);
+  const { capped } = found[0]!;
   const last = found.length > limit ? found[limit - 1]! : null;
   return {
     results: found.slice(0, limit).map(shown),
-    total: capped ? { pages: Math.max(guess, ranked), exact: false } : { pages: ranked, exact: true },
+    total: capped
+      ? { pages: Math.max(await estimate(read, q, range), ranked), exact: false }
+      : { pages: ranked, exact: true },
     ranked: { pages: ranked, capped },
     suggestions: [],
     next: last ? writeAfter(last.score, last.page_id) : null,

@@ -192,3 +192,23 @@ describe("rebuilding", () => {
     await expect(rig.source.rebuild!(rig.db, "x")).rejects.toThrow("no part");
   });
 });
+
+it("C23: of a word that is everywhere so many are ranked, from each partition, and the answer says so", async () => {
+  await rig.db.query(sql`
+    with made as (
+      insert into web.guestbook (resource_id, domain64, next_fetch, host_id, interval_s, path, status, content_hash, last_fetched)
+      select h.resource_id, h.domain64, 'infinity', h.host_id, 86400, '/bulk' || n, 200, decode(lpad(to_hex(n), 32, '0'), 'hex'), tidemark.now()
+        from web.host h, generate_series(1, 2500) n where h.host in ('gsa.gov', 'www.example.co.uk')
+      returning page_id, resource_id, domain64, path
+    ), said as (
+      insert into web.content (page_id, resource_id, tags, texts) select page_id, resource_id, array[1, 2], array[path, 'ubiquitous'] from made
+    )
+    insert into web.search (domain64, page_id, part, words) select domain64, page_id, 0, to_tsvector('english', 'ubiquitous') from made`);
+  await rig.db.query(sql`analyze web.search`);
+  const answer = await rig.search("ubiquitous", "&limit=100");
+  expect(answer.ranked).toEqual({ pages: 2_000, capped: true });
+  expect(answer.total).toMatchObject({ exact: false });
+  expect(answer.total.pages).toBeGreaterThan(2_000);
+  const within = await rig.search("ubiquitous", "&in=gov/gsa");
+  expect(within).toMatchObject({ ranked: { pages: 2_000, capped: true }, total: { exact: false } });
+});
