@@ -28,6 +28,10 @@ describe("a fused ranking", () => {
     expect(order([words(1, 2), words(2, 5)], [])).toEqual([2, 1]);
   });
 
+  it("is led by words where a query is one word", () => {
+    expect(order([words(1, 5)], [meaning(2, 0.9), meaning(1, 0.3)], "crash")).toEqual([1, 2]);
+  });
+
   it("is led less by meaning where a query is a name than where it is a sentence", () => {
     const by_words = [words(1, 9), words(2, 1)];
     const by_meaning = [meaning(2, 0.9), meaning(1, 0.25)];

@@ -25,12 +25,13 @@ export interface Fused extends Candidate {
 
 const keyOf = ({ resource_id, number }: Candidate): string => `${resource_id} ${number}`;
 
-/** How much meaning counts: a question in whole sentences has more of it than a name or an error. */
+/** How much meaning counts: a question in whole sentences has more of it than a name, an error, or a word by itself. */
 export function weightOfMeaning(text: string): number {
   const words = text.split(/\s+/).filter(Boolean);
   const codes = words.filter((word) => /[_./\\:(){}<>=#]|[a-z][A-Z]|\d/.test(word)).length;
   const share = words.length === 0 ? 0 : codes / words.length;
-  return 0.62 - 0.3 * share;
+  const few = words.length < 2 ? 0.5 : words.length < 3 ? 0.75 : 1;
+  return few * (0.62 - 0.3 * share);
 }
 
 /**

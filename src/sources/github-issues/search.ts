@@ -12,11 +12,13 @@ import { InputsRefused } from "./provider.ts";
 import { type Candidate, type Fused, fuse, partsOf, type ScoreParts, sumOf } from "./ranking.ts";
 import { listNewest, readAged, readShown, type ShownRow } from "./result-rows.ts";
 import { isNarrow, type SearchRequest } from "./search-request.ts";
-import { compareAll, hasPgvector, keepFitting, readAllowed, readNow } from "./vector-rows.ts";
+import { compareAll, hasPgvector, isLarger, keepFitting, readAllowed, readNow } from "./vector-rows.ts";
 
 /** Where conditions leave over at most so many issues, only those are compared; else the nearest of all are, and then those that fit are kept. */
 const ALLOWED_MOST = 30_000;
 const OVERSAMPLED = 5_000;
+/** Beyond so many vectors the database would take longer than the thread: 50,000 took the embedded one 140 ms. */
+const COMPARED_MOST = 30_000;
 /** Vectors of queries that are remembered, because people page, and type the same. */
 const QUERIES_MOST = 500;
 
@@ -138,7 +140,8 @@ export class Searcher {
   }
 
   async #nearest(generation: Generation, vector: Float32Array, where: Sql, narrow: boolean): Promise<Near[]> {
-    if ((await this.comparedBy()) === "pgvector") return compareAll(this.#read, generation, vector, where, RANKED_MOST);
+    if ((await this.comparedBy()) === "pgvector" && !(await isLarger(this.#read, generation.generation, COMPARED_MOST)))
+      return compareAll(this.#read, generation, vector, where, RANKED_MOST);
     const allowed = narrow ? await readAllowed(this.#read, where, ALLOWED_MOST) : null;
     const near = await this.#matrix.nearest(generation, vector, allowed ? 2 * RANKED_MOST : OVERSAMPLED, allowed);
     return keepFitting(this.#read, near, where, RANKED_MOST);

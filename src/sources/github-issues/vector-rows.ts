@@ -37,6 +37,14 @@ export async function compareAll(
   return rows;
 }
 
+/** Whether a generation has more vectors than that. */
+export async function isLarger(read: Queryable, generation: number, than: number): Promise<boolean> {
+  const { rows } = await read.query<{ larger: boolean }>(sql`
+    select count(*) > ${than}::int as larger
+      from (select 1 from github_issues.vector where generation = ${generation}::int limit ${than + 1}::int) some`);
+  return rows[0]!.larger;
+}
+
 /** The issues that fit the conditions, up to a bound; null where there are more. */
 export async function readAllowed(
   read: Queryable,
