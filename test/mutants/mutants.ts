@@ -3,6 +3,7 @@ import { pitfalls as issue_pitfalls } from "../sources/github-issues/pitfalls.ts
 import { pitfalls } from "../sources/go-modules/pitfalls.ts";
 import { pitfalls as nuget_pitfalls } from "../sources/nuget/pitfalls.ts";
 import { pitfalls as repository_pitfalls } from "../sources/repositories/pitfalls.ts";
+import { web_pitfalls } from "../sources/web/pitfalls.ts";
 import { manners } from "./manners.ts";
 import type { Mutant } from "./mutant.ts";
 
@@ -181,4 +182,5 @@ export const mutants: Mutant[] = [
   ...nuget_pitfalls,
   ...repository_pitfalls,
   ...issue_pitfalls,
+  ...web_pitfalls,
 ];

@@ -22,7 +22,7 @@ export async function webPart(now_ms: () => number, sleep: (ms: number) => Promi
       TIDEMARK_WEB_SITEMAPS_EVERY: REVISIT,
       TIDEMARK_WEB_REVISIT: REVISIT,
       TIDEMARK_WEB_REVISIT_MIN: REVISIT_MIN,
-      TIDEMARK_WEB_REVISIT_MAX: "2m",
+      TIDEMARK_WEB_REVISIT_MAX: REVISIT,
       TIDEMARK_WEB_ALIKE: "20",
     },
     follows: FOLLOWED.map((key) => ({ source: "web", key })),
