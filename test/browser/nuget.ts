@@ -5,28 +5,29 @@ import { PATIENCE_MS, type Rig } from "./rig.ts";
 
 const NUGET = "#/sources/nuget/page";
 
-export function nugetTests(rig: () => Rig): void {
-  /** Presses a button of the demo; what it did. */
-  async function press(page: Page, name: string, said: RegExp): Promise<string> {
-    await page.goto(`${rig().url}/#/demo`);
-    await page.getByRole("button", { name, exact: true }).click();
-    return (await page.getByRole("status").getByText(said).textContent()) ?? "";
-  }
+/** Presses a button of the demo; what it did. */
+async function press(rig: Rig, page: Page, name: string, said: RegExp): Promise<string> {
+  await page.goto(`${rig.url}/#/demo`);
+  await page.getByRole("button", { name, exact: true }).click();
+  return (await page.getByRole("status").getByText(said).textContent()) ?? "";
+}
 
-  /** The catalog is looked at now, and not within twenty seconds. */
-  async function look(): Promise<void> {
-    const { resources } = await rig().api<{ resources: { key: string }[] }>("/api/resources?source=nuget&kind=catalog");
-    await rig().post(`/api/resources/nuget/catalog/${encodeURIComponent(resources[0]!.key)}/refresh`);
-  }
+/** The catalog is looked at now, and not within twenty seconds. */
+async function look(rig: Rig): Promise<void> {
+  const { resources } = await rig.api<{ resources: { key: string }[] }>("/api/resources?source=nuget&kind=catalog");
+  await rig.post(`/api/resources/nuget/catalog/${encodeURIComponent(resources[0]!.key)}/refresh`);
+}
 
-  const packages = (page: Page) => page.getByRole("region", { name: "Packages" });
-  async function search(page: Page, q: string): Promise<void> {
-    await page.goto(`${rig().url}/${NUGET}`);
-    // Until it is loaded the list of resources is there, which has a search of its own.
-    await packages(page).waitFor();
-    await page.getByRole("searchbox", { name: "Search" }).fill(q);
-  }
+const packages = (page: Page) => page.getByRole("region", { name: "Packages" });
 
+async function search(rig: Rig, page: Page, q: string): Promise<void> {
+  await page.goto(`${rig.url}/${NUGET}`);
+  // Until it is loaded the list of resources is there, which has a search of its own.
+  await packages(page).waitFor();
+  await page.getByRole("searchbox", { name: "Search" }).fill(q);
+}
+
+export function nugetPageTests(rig: () => Rig): void {
   describe("the page of NuGet packages", () => {
     it("says how far behind it is, and finds packages by what one types", async () => {
       const page = await rig().page(NUGET);
@@ -45,7 +46,7 @@ export function nugetTests(rig: () => Rig): void {
 
     it("tells what is vulnerable and what is deprecated", async () => {
       const page = await rig().page();
-      await search(page, "contoso.data");
+      await search(rig(), page, "contoso.data");
       await packages(page)
         .getByRole("row", { name: /^Contoso\.Data\.Sqlite \S+ deprecated/ })
         .waitFor();
@@ -72,15 +73,17 @@ export function nugetTests(rig: () => Rig): void {
       await page.context().close();
     });
   });
+}
 
+export function nugetDemoTests(rig: () => Rig): void {
   describe("the demo of NuGet", () => {
     it("publishes a package, which is found a moment later", async () => {
       const page = await rig().page();
       const [, id, version] = /^(\S+) (\S+) was published/.exec(
-        await press(page, "Publish a package", /was published/),
+        await press(rig(), page, "Publish a package", /was published/),
       )!;
-      await search(page, id!);
-      await look();
+      await search(rig(), page, id!);
+      await look(rig());
       await packages(page)
         .getByRole("row", { name: new RegExp(`^${id!.replaceAll(".", "\\.")} ${version}`) })
         .waitFor();
@@ -95,9 +98,9 @@ export function nugetTests(rig: () => Rig): void {
         const { data } = await rig().api<{ data: { id: string; versions: unknown[] }[] }>(
           "/nuget/v3/search?q=packageid:contoso.json&prerelease=true&semVerLevel=2.0.0",
         );
-        await press(page, name, said);
-        await search(page, "contoso.json");
-        await look();
+        await press(rig(), page, name, said);
+        await search(rig(), page, "contoso.json");
+        await look(rig());
         await row(data[0]!.versions.length + change).waitFor();
       };
       await changes("Unlist a version", /is no longer listed/, -1);
@@ -110,14 +113,14 @@ export function nugetTests(rig: () => Rig): void {
     it("splits a commit over two pages, and both halves arrive", async () => {
       const page = await rig().page();
       const version = /^(\S+) of two packages/.exec(
-        await press(page, "Split a commit over two pages", /on two pages/),
+        await press(rig(), page, "Split a commit over two pages", /on two pages/),
       )![1]!;
-      await search(page, "contoso.http");
-      await look();
+      await search(rig(), page, "contoso.http");
+      await look(rig());
       await packages(page)
         .getByRole("row", { name: new RegExp(`^Contoso\\.Http ${version.replaceAll(".", "\\.")}`) })
         .waitFor();
-      await search(page, "contoso.json");
+      await search(rig(), page, "contoso.json");
       await packages(page)
         .getByRole("row", { name: new RegExp(`^Contoso\\.Json ${version.replaceAll(".", "\\.")}`) })
         .waitFor();
@@ -126,9 +129,9 @@ export function nugetTests(rig: () => Rig): void {
 
     it("publishes a version without its leaf, and the public cursor waits for it", async () => {
       const page = await rig().page();
-      await press(page, "Publish a version whose leaf is missing", /without its leaf/);
+      await press(rig(), page, "Publish a version whose leaf is missing", /without its leaf/);
       await page.goto(`${rig().url}/${NUGET}`);
-      await look();
+      await look(rig());
       await page.getByText("1 event to handle").waitFor();
       await page.context().close();
     });

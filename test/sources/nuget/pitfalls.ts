@@ -245,7 +245,7 @@ const causes: Record<string, { what: string; edits: Edit[]; tests: string[] }> =
         'return part?.["@id"] ?? null;',
       ),
     ],
-    tests: named("catalog", "D26:"),
+    tests: named("service-index", "D26:"),
   },
   D27: {
     what: "a stale page is taken for the newest",

@@ -1,4 +1,4 @@
-/** How PostgreSQL searches a large feed: off indexes, reading no more packages than match. And what became of words when they moved. */
+/** How PostgreSQL searches a large feed: off indexes, reading no more packages than match, also words that were stored otherwise before. */
 import sql from "sql-template-tag";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Db, Queryable } from "../../../src/index.ts";
