@@ -18,10 +18,14 @@ export function span(ms: number, parts = 1): string {
     .trim();
 }
 
+/** What is due in so many years is due when somebody looks at it. */
+const FAR_MS = 10 * 365 * 86_400_000;
+
 /** How far a moment is from now: "12 s ago", "in 3 m", "now". */
 export function distance(at: string, now_ms: number): string {
   const ms = Date.parse(at) - now_ms;
   if (Math.abs(ms) < 1_000) return "now";
+  if (ms > FAR_MS) return "when looked at";
   return ms < 0 ? `${span(-ms)} ago` : `in ${span(ms)}`;
 }
 

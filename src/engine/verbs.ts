@@ -46,7 +46,10 @@ export async function follow(
     const id = await idOf(tx, named);
     await lockDue(tx, [id]);
     await tx.query(sql`
-      update tidemark.resource set followed_at = coalesce(followed_at, tidemark.now()), options = ${toJson(checked)}::jsonb
+      update tidemark.resource
+         set followed_at = coalesce(followed_at, tidemark.now()), options = ${toJson(checked)}::jsonb,
+             -- Whoever follows it looks at it; a minute ago, so that a view right after is written too.
+             viewed_at = coalesce(viewed_at, tidemark.now() - interval '61 seconds')
        where resource_id = ${id}::bigint`);
     await reviveGone(tx, [id]);
   });

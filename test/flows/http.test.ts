@@ -195,6 +195,7 @@ describe("what else is served", () => {
       "/api/resources/{source}/{kind}/{key}/refresh",
       "/api/resources/{source}/{kind}/{key}/resume",
       "/api/sources/{source}",
+      "/api/sources/{source}/rebuild",
       "/api/status",
       "/api/unfollow",
     ]);

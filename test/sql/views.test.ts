@@ -49,8 +49,14 @@ beforeEach(async () => {
 });
 afterEach(() => rig.end());
 
-async function pulled(...keys: string[]): Promise<void> {
+/** Followed long ago, and not looked at since. */
+async function followed(...keys: string[]): Promise<void> {
   await rig.follow(...keys);
+  await rig.rows(sql`update tidemark.resource set viewed_at = null`);
+}
+
+async function pulled(...keys: string[]): Promise<void> {
+  await followed(...keys);
   const worker = rig.start();
   await rig.calm();
   await rig.stop(worker);
@@ -64,11 +70,19 @@ async function view(key: string): Promise<void> {
 /** Parked after its eighth failure. */
 async function park(key: string): Promise<void> {
   broken = true;
-  await rig.follow(key);
+  await followed(key);
   const worker = rig.start();
   await rig.clock.until(async () => (await rig.resource(key)).status === "parked");
   await rig.stop(worker);
 }
+
+it("to follow is to look", async () => {
+  await rig.follow("a");
+  const looked_at = await viewedAt("a");
+  expect(looked_at).not.toBeNull();
+  await view("a");
+  expect((await viewedAt("a"))! > looked_at!).toBe(true);
+});
 
 describe("a view", () => {
   it("is written within ten seconds, and again only after a minute", async () => {

@@ -95,11 +95,13 @@ describe("E2: a view is a person's", () => {
     await rig.made("acme/widget", files);
     await rig.followed(WIDGET);
     await rig.work();
+    const followed = await viewedAt();
+    await rig.clock.advance(120_000);
     await rig.get(`${WIDGET}?view=false`, { "user-agent": BROWSER });
     await rig.get(WIDGET, { "user-agent": "curl/8" });
-    expect(await viewedAt()).toBeNull();
+    expect(await viewedAt()).toBe(followed);
     await rig.look(WIDGET);
-    expect(await viewedAt()).not.toBeNull();
+    expect(await viewedAt()).not.toBe(followed);
   });
 
   it("and ten thousand of them in a minute are one write", async () => {
