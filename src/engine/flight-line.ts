@@ -41,6 +41,7 @@ export class FlightLine {
   #queue: Waiter[] = [];
   #left: Flight[] = [];
   #pumping = false;
+  #declared = false;
   #giving = false;
 
   constructor(db: Db, clock: Clock, row: BudgetRow) {
@@ -66,9 +67,11 @@ export class FlightLine {
   /** To whoever waits here, or back to the fleet. */
   leave(flight: Flight): void {
     const next = isYoung(flight, this.#clock.elapsed_ms()) ? this.#next() : undefined;
-    if (next) return next.resolve(flight);
-    this.#left.push(flight);
-    void this.#giveBack();
+    if (next) next.resolve(flight);
+    else {
+      this.#left.push(flight);
+      void this.#giveBack();
+    }
   }
 
   async close(): Promise<void> {
@@ -92,9 +95,12 @@ export class FlightLine {
   }
 
   async #draw(): Promise<void> {
+    // Also where it is there: it may have been another bound before this process began.
+    if (!this.#declared) await declareBudgets(this.#db, [this.#row]);
     const drawn_ms = this.#clock.elapsed_ms();
     const taken = await takeFlights(this.#db, this.#row.budget, Math.max(1, this.#queue.length), FLIGHT_MS);
-    if (taken === null) return declareBudgets(this.#db, [this.#row]);
+    this.#declared = taken !== null;
+    if (taken === null) return;
     const flights = taken.map((flight_id) => ({ flight_id, line: this, drawn_ms, until_ms: drawn_ms + FLIGHT_MS }));
     // A database that took half of its life to give it: it goes back.
     const late = this.#clock.elapsed_ms() - drawn_ms > FLIGHT_MS / 2;

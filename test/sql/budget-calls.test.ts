@@ -151,6 +151,13 @@ describe.each(stores)("calls within budgets, on $store", ({ open }) => {
     expect(await readBudgets(rig.db)).toMatchObject([{ budget: "u/at once", used: 0 }]);
   });
 
+  it("are bounded by what the code says now, whatever it said before", async () => {
+    expect(await rig.outcome({ name: "u", concurrency: 3 })).toBe("answer");
+    await rig.restart();
+    expect(await rig.outcome({ name: "u", concurrency: 2 })).toBe("answer");
+    expect(await readBudgets(rig.db)).toMatchObject([{ budget: "u/at once", room: 2 }]);
+  });
+
   it("keep a gap to each politeness group, over all processes", async () => {
     const u: Upstream = { name: "u", budget: { shape: "gap", gap_ms: 1_000, by: "group" } };
     for (let n = 0; n < 12; n += 1) {
