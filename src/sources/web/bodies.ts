@@ -82,11 +82,13 @@ export function signature({
   const at = new Date(now_ms).toISOString().replace(/[-:]|\.\d+/g, "");
   const day = at.slice(0, 8);
   const digest = sha256(bytes);
+  const pairs = [...url.searchParams].map((pair) => pair.map(encodeURIComponent).join("="));
+  const query = pairs.sort().join("&");
   const names = "host;x-amz-content-sha256;x-amz-date";
   const request = [
     method,
     url.pathname,
-    "",
+    query,
     `host:${url.host}`,
     `x-amz-content-sha256:${digest}`,
     `x-amz-date:${at}`,

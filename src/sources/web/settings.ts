@@ -118,15 +118,17 @@ export const settings = z.object({
 });
 export type Settings = z.infer<typeof settings>;
 
-const yes = z.enum(["true", "false"], { message: 'must be "true" or "false"' }).optional();
+/** The command line gives numbers and booleans where they look like some. */
+const said = <T extends z.ZodType>(schema: T) =>
+  z.preprocess((value) => (value === undefined ? undefined : String(value)), schema.optional());
 
 export const options = z
   .strictObject({
     /** The host is the operator's own: it may be called faster and several times at once. */
-    own: yes,
-    at_once: count(1, 64).optional(),
-    delay: duration("0s", "10m").optional(),
-    pages: count(1, 10_000_000).optional(),
+    own: said(z.enum(["true", "false"], { message: 'must be "true" or "false"' })),
+    at_once: said(count(1, 64)),
+    delay: said(duration("0s", "10m")),
+    pages: said(count(1, 10_000_000)),
   })
   .refine(({ own, at_once }) => own === "true" || at_once === undefined || at_once === "1", {
     message: "at_once needs own=true: only a host of your own may be called several times at once",

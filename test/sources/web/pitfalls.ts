@@ -40,9 +40,9 @@ const causes: Record<string, { what: string; edits: Edit[]; tests: string[] }> =
     tests: flow("pacing", "share a gap where they are of one domain"),
   },
   C6: {
-    what: "a host that is told to wait is looked at all the time",
-    edits: [own("calling.ts", "const ANSWERS = [401, 403, 407];", "const ANSWERS = [401, 403, 407, 503];")],
-    tests: flow("pacing", "that is told to wait costs nothing"),
+    what: "a host that has to wait keeps its slot",
+    edits: [{ file: "src/engine/grant-line.ts", find: "WAIT_HERE_MS = 250;", replace: "WAIT_HERE_MS = 60_000;" }],
+    tests: flow("pacing", "lets small ones be done"),
   },
   C7: {
     what: "pages that fail are the pages' trouble alone",
