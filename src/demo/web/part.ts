@@ -7,7 +7,7 @@ import { serveSites } from "./server.ts";
 /** The same at each start, where it is free. */
 const PORT = 8438;
 const REVISIT_MIN = "10s";
-const REVISIT = "30s";
+const REVISIT = "15s";
 
 export async function webPart(now_ms: () => number, sleep: (ms: number) => Promise<void>): Promise<DemoPart> {
   const sites = fillRiverton();
