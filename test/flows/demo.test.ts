@@ -5,7 +5,7 @@ import { expect, inject, it } from "vitest";
 import { finished, tidemark } from "./processes.ts";
 
 it("has something to see and search in each source", {
-  timeout: 120_000,
+  timeout: 300_000,
 }, async () => {
   const settings = { TIDEMARK_DATA: path.join(inject("scratch"), randomUUID()), TIDEMARK_PORT: "0" };
   const up = tidemark(["up", "--demo"], settings);
@@ -13,20 +13,20 @@ it("has something to see and search in each source", {
     await up.says("Stop:    Ctrl-C");
     const url = /Look: +(http:\/\/[\d.:]+)/.exec(up.err)![1]!;
     const index = async () => (await (await fetch(`${url}/go/index`)).text()).split("\n").filter(Boolean);
-    await expect.poll(async () => (await index()).length, { timeout: 90_000, interval: 500 }).toBeGreaterThan(150);
+    await expect.poll(async () => (await index()).length, { timeout: 200_000, interval: 500 }).toBeGreaterThan(150);
     const entries = (await index()).map((line) => JSON.parse(line) as { Path: string; Version: string });
     expect(entries).toContainEqual(expect.objectContaining({ Path: "github.com/acme/auth", Version: "v1.0.0" }));
     expect(entries.map((e) => e.Path)).toContain("github.com/acme/auth-kit/otel");
     expect(entries.map((e) => e.Path)).toContain("github.com/acme/auth-client/v2");
     const found = async () => (await (await fetch(`${url}/nuget/v3/search?q=json`)).json()) as { totalHits?: number };
-    await expect.poll(async () => (await found()).totalHits ?? 0, { timeout: 90_000, interval: 500 }).toBe(3);
+    await expect.poll(async () => (await found()).totalHits ?? 0, { timeout: 200_000, interval: 500 }).toBe(3);
     for (const path of ["/issues/search?q=crash", "/web/search?q=permit"]) {
       const results = async () =>
         ((await (await fetch(`${url}${path}`)).json()) as { results?: object[] }).results ?? [];
-      await expect.poll(async () => (await results()).length, { timeout: 90_000, interval: 500 }).toBeGreaterThan(0);
+      await expect.poll(async () => (await results()).length, { timeout: 200_000, interval: 500 }).toBeGreaterThan(0);
     }
     const report = async () => (await fetch(`${url}/repositories/git.example/acme/lighthouse`)).status;
-    await expect.poll(report, { timeout: 90_000, interval: 500 }).toBe(200);
+    await expect.poll(report, { timeout: 200_000, interval: 500 }).toBe(200);
     const status = await finished(["status", "--json"], settings);
     expect(status).toMatchObject({ code: 0, err: "" });
     up.signal("SIGTERM");
