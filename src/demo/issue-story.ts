@@ -5,7 +5,7 @@ import type { GitHub } from "./github/hub.ts";
 export const ISSUE_REPOSITORIES = ["hooli/editor", "hooli/terminal"];
 const DAY_MS = 86_400_000;
 const PAST_DAYS = 300;
-const ISSUES = 400;
+const ISSUES = 150;
 
 const THINGS = [
   "the editor",

@@ -1,7 +1,7 @@
 /** The dashboard in a real browser, over the demo: all of it with one of each, since both take seconds to start. */
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { demoTests } from "./demo.ts";
-import { issueTests } from "./issues.ts";
+import { issueChangeTests, issueTests } from "./issues.ts";
 import { linkTests } from "./link.ts";
 import { mannersTests, readingTests } from "./manners.ts";
 import { nugetDemoTests, nugetPageTests } from "./nuget.ts";
@@ -33,4 +33,5 @@ nugetPageTests(rig);
 nugetDemoTests(rig);
 webTests(rig);
 issueTests(rig);
+issueChangeTests(rig);
 linkTests(rig);

@@ -41,7 +41,7 @@ export async function compareAll(
 export async function isLarger(read: Queryable, generation: number, than: number): Promise<boolean> {
   const { rows } = await read.query<{ larger: boolean }>(sql`
     select count(*) > ${than}::int as larger
-      from (select 1 from github_issues.vector where generation = ${generation}::int limit ${than + 1}::int) some`);
+      from (select 1 from github_issues.vector where generation = ${generation}::int limit ${than + 1}::int) few`);
   return rows[0]!.larger;
 }
 
