@@ -66,7 +66,7 @@ const given: Given = {
 };
 
 describe.each([
-  ["on PostgreSQL", testDatabase, { cuts_most: 24, calls_most: 3 }],
+  ["on PostgreSQL", testDatabase, { cuts_most: 12, calls_most: 3 }],
   ["embedded", testEmbedded, { cuts_most: 2, calls_most: 1 }],
 ])("nuget, %s", (_, store, most) => {
   const source = (url: string): Source => ({
@@ -75,5 +75,5 @@ describe.each([
   });
   const checks = conformance(source, { ...given, follow: ["the feed"], ...most, open: opening(store) });
 
-  it.each(checks.map((c) => [c.name, c] as const))("%s", { timeout: 240_000 }, (_name, check) => check.run());
+  it.each(checks.map((c) => [c.name, c] as const))("%s", { timeout: 480_000 }, (_name, check) => check.run());
 });
