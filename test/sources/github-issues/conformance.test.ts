@@ -67,7 +67,7 @@ const given: Given = {
 };
 
 describe.each([
-  ["on PostgreSQL", testDatabase, { cuts_most: 9, calls_most: 3 }],
+  ["on PostgreSQL", testDatabase, { cuts_most: 7, calls_most: 2 }],
   ["embedded", testEmbedded, { cuts_most: 2, calls_most: 1 }],
 ])("github-issues, %s", (_, store, most) => {
   const source = (url: string) =>

@@ -193,21 +193,21 @@ describe("the line of initialisation", () => {
   it("says how far it is, and how many points a page costs", async () => {
     const hub = await rig.reset({ embeddings: null, split_least: 100, hub: { latency_ms: 3_000 } });
     hub.repository("acme/x");
-    for (const number of upTo(1_200)) {
+    for (const number of upTo(600)) {
       hub.now_ms += 60_000;
       hub.issues("acme/x").file({ number });
     }
     await rig.followed("acme/x");
     rig.start();
-    await rig.clock.until(async () => (await rig.numbers()).length >= 600);
+    await rig.clock.until(async () => (await rig.numbers()).length >= 300);
     const { init_status, progress } = await rig.get<{ init_status: string; progress: { done: number; total: number } }>(
       "/issues/repos/acme/x",
     );
-    expect([init_status, progress.total]).toEqual(["in progress", 1_200]);
-    expect(progress.done).toBeGreaterThanOrEqual(500);
+    expect([init_status, progress.total]).toEqual(["in progress", 600]);
+    expect(progress.done).toBeGreaterThanOrEqual(200);
     await rig.calm();
     const pages = hub.calls.filter(({ query }) => /UPDATED_AT, direction: ASC/.test(query));
-    expect(pages.length).toBeLessThan(20);
+    expect(pages.length).toBeLessThan(14);
     expect(Math.max(...pages.map(({ points }) => points))).toBe(2);
     // Four streams side by side.
     const at = pages.map(({ at_ms }) => at_ms);
@@ -217,7 +217,7 @@ describe("the line of initialisation", () => {
 
   it("many idle repositories are asked for with one point", async () => {
     const hub = await rig.reset({ embeddings: null });
-    const names = upTo(30).map((n) => `acme/r${n}`);
+    const names = upTo(12).map((n) => `acme/r${n}`);
     for (const name of names) {
       hub.repository(name);
       hub.issues(name).file();
