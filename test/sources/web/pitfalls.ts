@@ -135,7 +135,10 @@ const causes: Record<string, { what: string; edits: Edit[]; tests: string[] }> =
   },
   C20: {
     what: "the scope is a condition that no planner understands",
-    edits: [own("search-rows.ts", "sql`s.domain64 >= $", "sql`s.domain64 + 0 >= $")],
+    edits: [
+      own("search-rows.ts", "sql`s.domain64 >= $", "sql`s.domain64 + 0 >= $"),
+      own("search-rows.ts", "sql`and s.domain64 < $", "sql`and s.domain64 + 0 < $"),
+    ],
     tests: flow("search", "C20"),
   },
   C21: {
