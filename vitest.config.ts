@@ -17,7 +17,7 @@ export default defineConfig({
     pool: "forks",
     maxWorkers: 2,
     // Generous: a slow machine is no failure.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
   },
 });

@@ -10,7 +10,7 @@ import { finished, tidemark } from "./processes.ts";
 
 const example = (file: string) => fileURLToPath(new URL(`../../examples/bookmarks/${file}`, import.meta.url));
 
-it("mirrors a shelf and its pages from the upstream beside it", { timeout: 120_000 }, async () => {
+it("mirrors a shelf and its pages from the upstream beside it", { timeout: 300_000 }, async () => {
   const upstream = spawn(process.execPath, [example("upstream.js"), "0"], { stdio: ["ignore", "pipe", "inherit"] });
   const settings = {
     TIDEMARK_DATA: path.join(inject("scratch"), randomUUID()),

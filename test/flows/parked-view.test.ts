@@ -39,7 +39,7 @@ beforeEach(async () => {
 afterEach(() => server.end());
 
 it("what is parked is tried once more when a person looks at it, and is well again if that succeeds", {
-  timeout: 60_000,
+  timeout: 300_000,
 }, async () => {
   const { rig } = server;
   const status = async () =>

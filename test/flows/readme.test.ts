@@ -50,7 +50,7 @@ function greeted(command: string, folder: string): Promise<{ said: string; answe
   return new Promise((resolve) => shell.on("close", () => resolve({ said, answer })));
 }
 
-it("start everything, and the demo, from a fresh copy, and stop with Ctrl-C", { timeout: 240_000 }, async () => {
+it("start everything, and the demo, from a fresh copy, and stop with Ctrl-C", { timeout: 600_000 }, async () => {
   const readme = await readFile(path.join(root, "README.md"), "utf8");
   const commands = [...readme.matchAll(/^npm ci && (npm .+)$/gm)].map(([, command]) => command!);
   expect(commands).toEqual(["npm start", "npm run demo", "npm test"]);

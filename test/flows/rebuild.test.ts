@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { testDatabase } from "../postgres.ts";
 import { finished } from "./processes.ts";
 
-it("makes what searches find anew, or says why not", { timeout: 120_000 }, async () => {
+it("makes what searches find anew, or says why not", { timeout: 300_000 }, async () => {
   const settings = { DATABASE_URL: (await testDatabase()).url };
   expect(await finished(["migrate"], settings)).toMatchObject({ code: 0 });
   const [web, nuget] = await Promise.all([

@@ -74,7 +74,7 @@ describe("an Enterprise Server with a certificate of its own authority", () => {
     expect(await firstPull({ NODE_EXTRA_CA_CERTS: file })).toMatch(/^fresh owner/);
     await expect
       .poll(async () => (await store.db.query(sql`select path, version from go_modules.version`)).rows, {
-        timeout: 60_000,
+        timeout: 240_000,
       })
       .toEqual([{ path: `${HOST}/Acme/X`, version: "v1.0.0" }]);
     expect(hub.calls.length).toBeGreaterThanOrEqual(3);
