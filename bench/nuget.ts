@@ -57,7 +57,8 @@ export async function run(options: Options): Promise<object> {
     scale: options.quick ? "quick" : "full",
     leaves_per_s_ratio: rounded(ratio(runs, "queue")),
     leaves_per_s_ratio_same_prepass: rounded(ratio(runs, "queue, latest only")),
-    requests_per_leaf: rounded(ours.requests_per_leaf),
+    // Of a part only, it says little about the whole.
+    requests_per_leaf: ours.part < 1 ? null : rounded(ours.requests_per_leaf),
     search_p95_ms: rounded(searched),
   };
 }
