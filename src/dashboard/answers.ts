@@ -120,6 +120,7 @@ export interface MessageStatus {
   parked_at: string | null;
   position: string | null;
   tries: number;
+  payload: string;
   error: Problem | null;
 }
 

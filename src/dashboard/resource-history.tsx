@@ -35,6 +35,9 @@ export function Pulls({ pulls }: { pulls: PullStatus[] }) {
   );
 }
 
+/** Letters of a message in the table; the rest is shown when it is pointed at. */
+const SAYS_MOST = 120;
+
 /** What waits in its mailbox, and what was parked there; nothing where nothing ever was. */
 export function Mailbox({ one, again }: { one: Resource; again: () => void }) {
   const { waiting, parked } = one.mailbox;
@@ -50,6 +53,7 @@ export function Mailbox({ one, again }: { one: Resource; again: () => void }) {
     { head: "message", cell: (row) => row.seq },
     { head: "posted", cell: (row) => <When at={row.posted_at} /> },
     { head: "tries", right: true, cell: (row) => figure(row.tries) },
+    { head: "says", minor: true, cell: (row) => <code title={row.payload}>{row.payload.slice(0, SAYS_MOST)}</code> },
     { head: "error", wide: true, cell: (row) => row.error?.sentence ?? row.error?.code ?? "" },
     {
       head: "",

@@ -9,6 +9,8 @@ import { type Next, type WhyFacts, whyNext } from "./why.ts";
 
 const MESSAGES_SHOWN = 100;
 const PULLS_SHOWN = 100;
+/** Letters of a message that are shown. */
+const PAYLOAD_SHOWN = 1_000;
 const PARENTS_SHOWN = 20;
 
 export interface StatusRow extends WhyFacts, Named {
@@ -55,12 +57,14 @@ export interface MessageStatus {
   position: bigint | null;
   tries: number;
   error: unknown;
+  /** What it says, as JSON; the beginning of it where it is long. */
+  payload: string;
 }
 
 /** The first waiting messages of a mailbox, or the first parked ones. */
 export async function readMailbox(db: Queryable, resource_id: bigint, parked: boolean): Promise<MessageStatus[]> {
   const { rows } = await db.query<MessageStatus>(sql`
-    select seq, posted_at, parked_at, position, tries::int as tries, error
+    select seq, posted_at, parked_at, position, tries::int as tries, error, left(payload::text, ${PAYLOAD_SHOWN}) as payload
       from tidemark.message
      where resource_id = ${resource_id}::bigint and (parked_at is not null) = ${parked}
      order by seq limit ${MESSAGES_SHOWN}`);

@@ -143,6 +143,7 @@ const message_status = z.object({
   parked_at: maybe_time,
   position: big.nullable(),
   tries: count,
+  payload: z.string().openapi({ description: "what it says, as JSON; its first 1000 letters" }),
   error: details,
 });
 
