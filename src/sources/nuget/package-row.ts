@@ -28,7 +28,7 @@ const wordsText = ({ id }: PackageEvent): string =>
     .map((word) => quoted(`i/${word}`))
     .join(" ");
 
-/** One statement for the packages of all pulls that commit together: their statements one by one took most of a commit. */
+/** One statement for the packages of all pulls that commit together: their statements one by one were a round trip and a plan each. */
 export const packageRow = together<PackageEvent>(async (tx, all) => {
   await tx.query(sql`
     insert into nuget.package as p (feed_id, lower_id, resource_id, id, id_ticks, ticks, stable_key, any_key, stable2_key, any2_key,
