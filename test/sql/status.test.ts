@@ -162,3 +162,13 @@ describe("one resource", () => {
     expect(await read("nothing")).toBeNull();
   });
 });
+
+it("a message is told with what it says, the beginning of it where it is long", async () => {
+  await rig.follow("a");
+  await rig.db.query(sql`
+    insert into tidemark.message (resource_id, seq, payload)
+    select r.resource_id, 1, ${JSON.stringify({ text: "x".repeat(5_000) })}::jsonb from tidemark.resource r`);
+  const [message] = (await read("a"))!.mailbox.waiting;
+  expect(message!.payload).toMatch(/^\{"text": "x+$/);
+  expect(message!.payload).toHaveLength(1_000);
+});
