@@ -42,7 +42,7 @@ export function issueTests(rig: () => Rig): void {
         .getByRole("row", { name: /crashes .*hooli\/(editor|terminal)#\d+ open/ })
         .first()
         .waitFor();
-      await page.getByRole("searchbox", { name: "Search" }).fill("qwxzjv");
+      await page.getByRole("searchbox", { name: "Search" }).fill('"qwxzjv"');
       await page.getByText("No issue is like that.").waitFor();
       await page.context().close();
     });
