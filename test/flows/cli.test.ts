@@ -80,7 +80,7 @@ describe("on the embedded database", () => {
     const doctor = await finished(["doctor"], mine);
     expect(doctor).toMatchObject({ code: 0, err: "" });
     expect(doctor.out).not.toMatch(/^(!!|NO)/m);
-    expect(doctor.out).toMatch(/^ok {2}sources +go-modules, .*, pages in the server\.$/m);
+    expect(doctor.out).toMatch(/^ok {2}sources +.*\bpages\b.* in the server\.$/m);
     expect(doctor.out).toContain(`The server at ${urlOf(up)} (process `);
     expect(doctor.out).toMatch(/^ok {2}database .*, and is well\.$/m);
     expect(doctor.out).toMatch(/^ok {2}schema +Up to date, says the server\.$/m);
