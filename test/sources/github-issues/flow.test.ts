@@ -21,7 +21,7 @@ it("is found by its words and by what it means, and minutes later by what it say
   expect([search_type, results[0]?.number, why]).toEqual(["hybrid", 1, null]);
   expect(results[0]?.score_parts.meaning).toBeGreaterThan(0.2);
   expect(fresh_at).not.toBe(null);
-  expect(results[0]?.snippet).toBe("It crashes when I open a file.");
+  expect(results[0]?.snippet).toMatch(/^It crashes when I open a/);
   rig.start();
   hub.now_ms = Date.parse("2030-01-01T00:10:00Z");
   shelf.edit(2, { body: "It leaks memory." });
