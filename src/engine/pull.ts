@@ -176,8 +176,6 @@ export async function drive(pull: ActivePull, parts: PullParts): Promise<Ended> 
       );
       if (!result.committed) return lost();
       advance(pull, batch, result, parts);
-      // It got further: what failed before is not failing in a row any more.
-      if (moved) pull.lease.failures = 0;
       if (result.end) return { end: result.end, changed: pull.changed, error: null, message_parked: false };
       if (moved && (parts.stopping() || parts.clock.elapsed_ms() - pull.begun_ms > parts.slice_ms))
         return await endWith(pull, parts, more());
