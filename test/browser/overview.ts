@@ -9,7 +9,7 @@ export function overviewTests(rig: () => Rig): void {
       const sources = page.getByRole("region", { name: "Sources" });
       await sources.getByRole("link", { name: "go-modules" }).waitFor();
       await page.getByRole("img", { name: /pulls in the last full minute/ }).waitFor();
-      await page.getByRole("img", { name: /Fresh now: go-modules/ }).waitFor();
+      await page.getByRole("img", { name: /Fresh now: .*go-modules/ }).waitFor();
       await page.getByRole("region", { name: "Upstreams" }).getByText("github.com").waitFor();
       await page.getByRole("region", { name: "Budgets" }).getByText("5,000 in 1 h").waitFor();
       await page.getByRole("region", { name: "Workers" }).getByText(/of 64/).waitFor();

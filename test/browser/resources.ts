@@ -60,7 +60,7 @@ export function resourceTests(rig: () => Rig): void {
 
     it("says what went wrong and what to do about it, and what waits in its mailbox", async () => {
       const page = await rig().page("#/follow");
-      const message = { posted_at: "2026-11-16T05:00:00.000000Z", position: "7", tries: 5 };
+      const message = { posted_at: "2026-11-16T05:00:00.000000Z", position: "7", tries: 5, payload: "{}" };
       const wrong = { code: "UpstreamForbids", sentence: "github.com refuses our credentials (HTTP 401)." };
       await page.route(/\/api\/resources\/.*acme$/, async (route) => {
         const one = (await (await route.fetch()).json()) as Record<string, unknown>;
