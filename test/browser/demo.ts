@@ -22,10 +22,10 @@ export function demoTests(rig: () => Rig): void {
       const [, version, name] = /^(\S+) of (\S+) was pushed/.exec(sentence)!;
       await page.goto(`${rig().url}/${GO}`);
       await page.getByRole("searchbox", { name: "Below" }).fill(`github.com/${name}`);
-      await page.getByRole("region", { name: "Versions" }).waitFor();
+      await page.getByRole("region", { name: "Versions", exact: true }).waitFor();
       await sweep();
       const row = new RegExp(`^github\\.com/${name} ${version!.replaceAll(".", "\\.")} available`);
-      await page.getByRole("region", { name: "Versions" }).getByRole("row", { name: row }).waitFor();
+      await page.getByRole("region", { name: "Versions", exact: true }).getByRole("row", { name: row }).waitFor();
       await page.context().close();
     });
 
@@ -41,7 +41,11 @@ export function demoTests(rig: () => Rig): void {
         .waitFor();
       await page.getByRole("region", { name: "Conflicts" }).getByText("github.com/acme/ledger-moved").waitFor();
       await page.getByRole("searchbox", { name: "Below" }).fill(`github.com/${deleted}`);
-      await page.getByRole("region", { name: "Versions" }).getByText("no longer available").first().waitFor();
+      await page
+        .getByRole("region", { name: "Versions", exact: true })
+        .getByText("no longer available")
+        .first()
+        .waitFor();
       await page.context().close();
     });
 
