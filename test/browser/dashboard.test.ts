@@ -1,7 +1,6 @@
 /** The dashboard in a real browser, over the demo: all of it with one of each, since both take seconds to start. */
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { demoTests } from "./demo.ts";
-import { issueChangeTests, issueTests } from "./issues.ts";
 import { linkTests } from "./link.ts";
 import { mannersTests, readingTests } from "./manners.ts";
 import { nugetDemoTests, nugetPageTests } from "./nuget.ts";
@@ -32,6 +31,4 @@ demoTests(rig);
 nugetPageTests(rig);
 nugetDemoTests(rig);
 webTests(rig);
-issueTests(rig);
-issueChangeTests(rig);
 linkTests(rig);

@@ -8,7 +8,7 @@ import { expect, inject, vi } from "vitest";
 import { type Running, tidemark } from "../flows/processes.ts";
 
 /** Generous: on a loaded machine a page takes its time. */
-export const PATIENCE_MS = 60_000;
+export const PATIENCE_MS = 180_000;
 
 export class Rig {
   readonly data = path.join(inject("scratch"), randomUUID());
