@@ -29,26 +29,6 @@ export function demoTests(rig: () => Rig): void {
       await page.context().close();
     });
 
-    it("moves a tag, which is then drift, and deletes a repository, whose versions are no longer available", async () => {
-      const page = await rig().page();
-      const moved = /of (\S+) was moved/.exec(await press(page, "Move a tag", /was moved/))![1];
-      const deleted = /^(\S+) was deleted/.exec(await press(page, "Delete a repository", /was deleted/))![1];
-      await sweep();
-      await page.goto(`${rig().url}/${GO}`);
-      await page
-        .getByRole("region", { name: "Drifted versions" })
-        .getByText(`github.com/${moved}`, { exact: true })
-        .waitFor();
-      await page.getByRole("region", { name: "Conflicts" }).getByText("github.com/acme/ledger-moved").waitFor();
-      await page.getByRole("searchbox", { name: "Below" }).fill(`github.com/${deleted}`);
-      await page
-        .getByRole("region", { name: "Versions", exact: true })
-        .getByText("no longer available")
-        .first()
-        .waitFor();
-      await page.context().close();
-    });
-
     it("sends 429s, which close the upstream for everybody, and says until when", async () => {
       const page = await rig().page();
       await press(page, "Send 429s", /answers 429/);
